@@ -11,7 +11,7 @@ use crate::cli::values::{Words, duration, positive_count, positive_duration, wor
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{
-    Amount, BatchSize, CheckFlag, LEAST_CHECK_INTERVAL, OnFailure, PaceFlags, Reach,
+    Amount, BatchSize, CheckFlag, LEAST_CHECK_INTERVAL, LONGEST_TEXT, OnFailure, PaceFlags, Reach,
 };
 use crate::model::text::json::Digest;
 
@@ -40,7 +40,9 @@ pub(super) struct PaceArgs {
     #[arg(long)]
     no_canary: bool,
 
-    /// The limit of unavailable pods, including those being replaced: 1, 10% [default: 1]
+    /// The limit of unavailable pods, including those being replaced: 1, 10%
+    ///
+    /// The default is 1, and 0 for a Deployment that replaces each pod by a surge pod first.
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true, value_parser = amount)]
     max_unavailable: Option<Amount>,
 
@@ -48,9 +50,9 @@ pub(super) struct PaceArgs {
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true, value_parser = amount, help_heading = ADVANCED, hide_short_help = true)]
     surge: Option<Amount>,
 
-    /// How long the pods of a batch must stay available, such as 5m [default: 10s]
+    /// How long released pods must stay available before the next batch, such as 5m [default: 10s]
     ///
-    /// The default lets pods settle, because a pod that crashes soon after its start is available for a moment. 0s
+    /// Of a DaemonSet, only the pods of the batch. The default lets pods settle, because a pod that crashes soon after its start is available for a moment. 0s
     /// turns it off, except for pods that have terminated since their release.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     soak: Option<Duration>,
@@ -176,6 +178,12 @@ impl NodeArgs {
             );
         }
         self.node_selector.as_deref().map(Selector::parse).transpose()?;
+        let is_too_long = |text: &&String| text.chars().count() > LONGEST_TEXT;
+        if self.order.iter().chain(&self.node_selector).any(|text| is_too_long(&text)) {
+            let sentence =
+                format!("a plan stores at most {LONGEST_TEXT} characters of --order and --node-selector");
+            return Err(Error::usage(sentence));
+        }
         Ok(PaceFlags {
             order: self.order,
             node_selector: self.node_selector,

@@ -63,7 +63,8 @@ impl Kind for Deployment {
             return Verdict::new(RolloutState::Paused, status.line);
         }
         if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, facts) {
-            return Verdict::new(RolloutState::Failed, deadline_exceeded_line(workload));
+            let line = format!("deployment {:?} exceeded its progress deadline", workload.name());
+            return Verdict::new(RolloutState::Failed, line);
         }
         status
     }
@@ -95,10 +96,6 @@ fn status_of_counts(name: &str, counts: Counts) -> Verdict {
         ));
     }
     Verdict::complete(format!("deployment {name:?} successfully rolled out"))
-}
-
-fn deadline_exceeded_line(workload: &Workload) -> String {
-    format!("deployment {:?} exceeded its progress deadline", workload.name())
 }
 
 /// Whether the deadline that passed is that of another ReplicaSet. After an undo the condition of

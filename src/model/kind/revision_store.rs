@@ -175,7 +175,7 @@ impl RevisionStore {
         let data = json!({"spec": {"template": template}});
         let collisions = workload.int("/status/collisionCount").unwrap_or_default();
         let prefix: String = workload.name().chars().take(LONGEST_PREFIX).collect();
-        Some(format!("{prefix}-{}", controller_hash(&data, collisions)))
+        Some(format!("{prefix}-{}", DataHash::of(&data).with(collisions)))
     }
 
     /// Returns the object that kubectl prints for a revision: the stored object, or the workload with the template of the
@@ -252,12 +252,6 @@ impl DataHash {
     pub fn with(self, collisions: i64) -> String {
         safe_encoded(&fnv(self.0, &collisions.to_string()).to_string())
     }
-}
-
-/// Returns the hash of a revision with this data and collision count.
-#[must_use]
-pub fn controller_hash(data: &Value, collisions: i64) -> String {
-    DataHash::of(data).with(collisions)
 }
 
 /// FNV-1 multiplies before it XORs; FNV-1a does the reverse.

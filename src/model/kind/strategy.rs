@@ -99,12 +99,8 @@ fn partition_value(workload: &Workload, kept: i64) -> Value {
 
 /// Returns the first index that a StatefulSet with this strategy updates.
 pub(super) fn effective_partition(strategy: &Value) -> i64 {
-    if is_on_delete_strategy(strategy) { 0 } else { partition_field(strategy).max(0) }
-}
-
-/// Returns `rollingUpdate.partition` of a strategy.
-fn partition_field(strategy: &Value) -> i64 {
-    strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or_default()
+    let partition = strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64);
+    if is_on_delete_strategy(strategy) { 0 } else { partition.unwrap_or_default().max(0) }
 }
 
 /// The types of strategy by which a controller replaces outdated pods gradually. `v1alpha1` of a CloneSet has a

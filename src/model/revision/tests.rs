@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::kind::revision_store::controller_hash;
+use crate::model::kind::revision_store::DataHash;
 use serde_json::json;
 
 /// After a collision the controller hashes the data again, together with the number of collisions.
@@ -10,12 +10,12 @@ fn a_hash_is_verified_with_each_number_of_collisions() {
         let set =
             json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "status": {"collisionCount": counted}});
         let workload = Workload::of_json(&set).unwrap();
-        let labels = json!({"controller.kubernetes.io/hash": controller_hash(&data, hashed_with)});
+        let labels = json!({"controller.kubernetes.io/hash": DataHash::of(&data).with(hashed_with)});
         let metadata = json!({"name": "db-1", "labels": labels});
         let object = json!({"kind": "ControllerRevision", "metadata": metadata, "data": data});
         Revision::read(workload.kind(), Object::read(object).unwrap()).integrity(&workload)
     };
-    let altered = Integrity::Altered { expected: controller_hash(&data, 0) };
+    let altered = Integrity::Altered { expected: DataHash::of(&data).with(0) };
     for (hashed_with, counted, expected) in [
         (0, 0, &Integrity::Verified),
         (0, 1, &Integrity::Verified),

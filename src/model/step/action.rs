@@ -230,7 +230,7 @@ pub enum StopReason {
         /// How many other nodes have one.
         others: usize,
     },
-    /// All remaining outdated pods are on these nodes, which are not ready.
+    /// The plan can end only once the pods on these nodes are updated and available, and the nodes are not ready.
     OnUnreadyNodes(Vec<String>),
     /// The next pod is on a node that is not ready, and cannot be skipped.
     OnUnreadyNode {

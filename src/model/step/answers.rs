@@ -3,17 +3,18 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, Write};
+use super::action::{Action, Purpose, StepOutcome, Write};
 use super::engine::{InFlight, Stepper};
 use super::event::{StepEvent, StepReport};
 use super::memory::Progress;
+use super::reconcile::cut_short;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::without_secrets_of;
 use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent};
-use crate::model::hold::plan::{CheckResult, OnFailure};
+use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::text::go_duration;
@@ -311,14 +312,8 @@ impl Stepper {
     /// Enforces the time limits of the command and of its end.
     pub(super) fn check_limits(&mut self, now: Now) {
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
-            let undoes = self.cluster.plan().is_some_and(|plan| plan.pace.on_failure == OnFailure::Undo);
-            let outcome = match self.memory.rollback.failure.clone().filter(|_| undoes) {
-                None => StepOutcome::TimedOut(limit),
-                failure => {
-                    let why = format!("the command timed out after {}", go_duration::write(limit));
-                    StepOutcome::Failed { failure, rollback: Some(RollbackOutcome::NotStarted(why)) }
-                }
-            };
+            let why = format!("the command timed out after {}", go_duration::write(limit));
+            let outcome = cut_short(&self.memory, why, StepOutcome::TimedOut(limit));
             self.finish(outcome, now);
         } else if self.ending_due().is_some_and(|due| now.elapsed >= due) {
             self.end_now();

@@ -184,7 +184,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
         return Action::end_plan(Purpose::EndPlan(outcome), state.hold, state.workload());
     }
-    match state.ignored_nodes() {
+    match state.skipped_nodes(true) {
         nodes if nodes.is_empty() => Action::wait_for("the controller to report the update as complete"),
         nodes => Action::stop(StopReason::OnUnreadyNodes(nodes)), // the controller waits for their pods
     }

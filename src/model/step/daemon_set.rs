@@ -45,10 +45,6 @@ impl StepKind for StepDaemonSet {
             .hint("let its controller roll it out, or accept one unavailable node at a time with --force"))
     }
 
-    fn check_state(&self, state: &State<'_>) -> Result<()> {
-        check_node_flags(state)
-    }
-
     /// Returns a slot for each node with a pod, and for each node of the batch whose pod is missing. If the controller
     /// counts more missing pods, further slots have no known node: only the controller knows which nodes need a pod.
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::slot::{PodSlot, max_unavailable};
+use super::slot::{PodSlot, as_count, max_unavailable};
 use super::state::{State, StepKind};
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::PlannedBatch;
@@ -200,10 +200,6 @@ impl HeldPods {
 
 fn as_number(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn as_count(number: i64) -> usize {
-    usize::try_from(number).unwrap_or_default()
 }
 
 #[cfg(test)]

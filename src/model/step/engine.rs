@@ -261,7 +261,7 @@ impl Stepper {
                 self.send(Action::DeleteWave(wave), Task::DeletePods { pods, evict }, now);
             }
             Action::DeleteStuckPod(pod) => {
-                self.reporter.stuck_pod(&pod);
+                self.reporter.report_once(StepReport::ReplacesStuckPod(pod.clone()));
                 let task = Task::DeletePods { pods: vec![pod.clone()], evict: false };
                 self.send(Action::DeleteStuckPod(pod), task, now);
             }

@@ -170,7 +170,7 @@ pub enum StepReport {
         revision: String,
     },
     /// `step` deletes a stuck pod.
-    ReplacesStuckPod(String),
+    ReplacesStuckPod(PodRef),
     /// What `reconcile` decided (`-v 4`).
     Decision(String),
 }

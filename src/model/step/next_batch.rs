@@ -33,10 +33,8 @@ const MAX_NAMES: usize = 64 << 10;
 
 /// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
 pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome {
-    let outdated = state.slots.iter().filter(|slot| slot.is_outdated());
-    let nodes: Vec<_> = outdated.filter(|slot| slot.is_skipped(state.pace())).map(PodSlot::label).collect();
     let others = state.slots.iter().filter(|slot| slot.is_not_selected()).count();
-    match nodes {
+    match state.skipped_nodes(false) {
         nodes if !nodes.is_empty() => StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)),
         _ if others > 0 && !has_finished_batch => StepOutcome::Stopped(StopReason::NotSelected { others }),
         _ => reached(state),

@@ -10,11 +10,9 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::{Value, json};
 
 use super::action::StopReason;
-use super::daemon_set::check_node_flags;
 use super::next_batch::is_reached;
-use super::slot::{ExcludedBy, PodSlot, max_unavailable};
+use super::slot::{ExcludedBy, PodSlot, as_count, max_unavailable};
 use super::state::{State, StepKind};
-use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
@@ -66,10 +64,6 @@ impl StepKind for StepCountedPods {
     /// Of the flags for nodes, an Advanced DaemonSet has a field for the selector alone.
     fn flags(&self, workload: &Workload) -> &'static [&'static str] {
         if workload.kind().pods().are_per_node() { &["--node-selector"] } else { &[] }
-    }
-
-    fn check_state(&self, state: &State<'_>) -> Result<()> {
-        check_node_flags(state)
     }
 
     /// Outdated pods fill the last slots in the order of the controller, so that missing pods are missing from the
@@ -187,10 +181,6 @@ fn node_selector(state: &State<'_>) -> Option<Selector> {
         Some(text) => Selector::parse(text).ok(),
         None => own_node_selector(state).and_then(Selector::read),
     }
-}
-
-fn as_count(number: i64) -> usize {
-    usize::try_from(number).unwrap_or_default()
 }
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of the pods that may

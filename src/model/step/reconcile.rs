@@ -110,7 +110,7 @@ fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Action {
 }
 
 /// Returns the outcome of a command that must stop: that of its rollback, if a batch failed before.
-fn cut_short(memory: &Memory, why: String, outcome: StepOutcome) -> StepOutcome {
+pub(super) fn cut_short(memory: &Memory, why: String, outcome: StepOutcome) -> StepOutcome {
     match (memory.rollback.revision.clone(), memory.rollback.failure.clone()) {
         (Some(revision), failure) => {
             StepOutcome::Failed { failure, rollback: Some(RollbackOutcome::Unfinished { revision, why }) }

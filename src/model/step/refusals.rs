@@ -1,6 +1,7 @@
 //! Why a command is refused before it writes anything.
 
 use super::event::StepOptions;
+use super::slot::as_count;
 use super::step_kind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
@@ -138,7 +139,7 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
 /// Refuses numbers that are impossible for the present replicas. It checks only the flags of this command, because a
 /// plan may have begun with more replicas.
 fn check_numbers(options: &StepOptions, workload: &Workload) -> Result<()> {
-    let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+    let wanted = as_count(workload.wanted());
     if wanted == 0 {
         return Ok(()); // the controller has not observed it yet
     }

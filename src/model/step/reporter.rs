@@ -24,8 +24,6 @@ pub(super) struct ChangeReporter {
     waiting: Option<(String, Option<Duration>)>,
     /// The last report of each kind that [`report_once`](Self::report_once) made.
     last: HashMap<Discriminant<StepReport>, StepReport>,
-    /// The uid of the last stuck pod that was deleted.
-    last_stuck_pod: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
     /// The slots that ran the new revision in an earlier observation, or were released in a batch; none before the first one.
@@ -153,13 +151,6 @@ impl ChangeReporter {
     pub(super) fn report_once(&mut self, report: StepReport) {
         if self.last.insert(discriminant(&report), report.clone()).as_ref() != Some(&report) {
             self.report(report);
-        }
-    }
-
-    /// Reports the deletion of a stuck pod, once for each pod.
-    pub(super) fn stuck_pod(&mut self, pod: &PodRef) {
-        if self.last_stuck_pod.replace(pod.uid.clone()).as_ref() != Some(&pod.uid) {
-            self.report(StepReport::ReplacesStuckPod(pod.name.clone()));
         }
     }
 

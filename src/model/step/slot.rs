@@ -127,6 +127,11 @@ impl PodSlot<'_> {
     }
 }
 
+/// Returns a number of the API as a count; 0 for a negative one.
+pub(super) fn as_count(number: i64) -> usize {
+    usize::try_from(number).unwrap_or_default()
+}
+
 /// Returns how many of the wanted pods may be unavailable. It is never all of several pods, also after a scale-down.
 pub(super) fn max_unavailable(pace: &Pace, wanted: usize) -> usize {
     let most = wanted.saturating_sub(1).max(1);
@@ -135,8 +140,7 @@ pub(super) fn max_unavailable(pace: &Pace, wanted: usize) -> usize {
 
 /// Returns how many pods the workload's own budget lets be unavailable, for the kinds of OpenKruise.
 pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
-    let own = usize::try_from(workload.update_budget().unavailable).unwrap_or_default();
-    (!workload.kind().is_built_in()).then_some(own)
+    (!workload.kind().is_built_in()).then(|| as_count(workload.update_budget().unavailable))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::action::{Action, Purpose, StepOutcome, StopReason};
 use super::batch::between_batches;
 use super::cluster_view::ClusterView;
-use super::daemon_set::UNKNOWN_NODE;
+use super::daemon_set::{UNKNOWN_NODE, check_node_flags};
 use super::event::{Origin, StepOptions, StepReport};
 use super::memory::Memory;
 use super::partition::own_partition_reached;
@@ -249,7 +249,7 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
     if state.plan().rolling_back {
         return Ok(None);
     }
-    state.kind.check_state(state)?;
+    check_node_flags(state)?;
     let is_held = !matches!(prepared.origin, Origin::Free { .. }) || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
         return Ok(Some(Action::stop(StopReason::NoReplicas)));

@@ -251,11 +251,12 @@ impl<'a> State<'a> {
         self.slots.iter().filter(|slot| slot.is_skipped(self.pace())).map(PodSlot::label).collect()
     }
 
-    /// Returns the ignored nodes that are not ready and have pods of the new revision.
-    pub(super) fn ignored_nodes(&self) -> Vec<String> {
-        let is_ignored =
-            |slot: &&PodSlot<'_>| slot.is_updated && !slot.is_available && slot.is_ignored(self.pace());
-        let nodes = self.slots.iter().filter(is_ignored).filter_map(|slot| slot.unready_node.clone());
+    /// Returns the nodes that are not ready and whose slots are [skipped](Self::skipped): those of updated or of outdated
+    /// pods.
+    pub(super) fn skipped_nodes(&self, of_updated: bool) -> Vec<String> {
+        let slots = self.slots.iter().filter(|slot| slot.is_updated == of_updated);
+        let nodes =
+            slots.filter(|slot| slot.is_skipped(self.pace())).filter_map(|slot| slot.unready_node.clone());
         nodes.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -285,11 +286,6 @@ pub(super) trait StepKind {
 
     /// Refuses a request that is invalid for this kind. Called when only the workload was read.
     fn check_options(&self, _: &Workload, _: &StepOptions) -> Result<()> {
-        Ok(())
-    }
-
-    /// Refuses a plan that needs objects that could not be read.
-    fn check_state(&self, _: &State<'_>) -> Result<()> {
         Ok(())
     }
 

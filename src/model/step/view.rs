@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::action::{RollbackOutcome, StepOutcome, StopReason};
+use super::daemon_set::check_node_flags;
 use super::event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepOptions};
 use super::memory::Memory;
 use super::next_batch::{FutureBatches, next, too_many_unavailable};
@@ -216,7 +217,7 @@ pub fn preview(
     let held = prepared.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
     let state = state_of(observed, nodes, &prepared.hold, now).map_err(StepOutcome::Error)?;
-    state.kind.check_state(&state).map_err(StepOutcome::Error)?;
+    check_node_flags(&state).map_err(StepOutcome::Error)?;
     if !has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }

@@ -53,7 +53,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
         StepReport::RollingBack { revision } => {
             ("rolling-back", json!({"toRevision": revision_json(revision)}))
         }
-        StepReport::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod})),
+        StepReport::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod.name})),
         StepReport::Decision(_) => return None,
     };
     let mut document = event(kind, stepper.workload(), now);

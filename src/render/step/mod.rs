@@ -128,7 +128,8 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
             Printed::note(format!("{} rolls back to revision {revision}", workload.target()))
         }
         StepReport::ReplacesStuckPod(pod) => Printed::note(format!(
-            "deleting {pod}, which is not ready and whose controller does not replace it"
+            "deleting {}, which is not ready and whose controller does not replace it",
+            pod.name
         )),
         StepReport::Decision(why) => Printed::note(decision(why)),
     }

@@ -177,8 +177,8 @@ impl Lock {
     }
 }
 
-/// The limit of a text in characters. No name, digest or user is longer.
-const LONGEST_TEXT: usize = 1024;
+/// The limit of a stored text in characters. No name, digest or user is longer.
+pub const LONGEST_TEXT: usize = 1024;
 
 /// Whether every text in a value has at most [`LONGEST_TEXT`] characters, and every number 32 bits.
 pub(super) fn is_small(value: &Value) -> bool {

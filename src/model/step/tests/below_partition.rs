@@ -95,7 +95,7 @@ fn stuck_pods_below_the_original_partition_are_replaced() {
     assert_eq!(back.as_ref(), Some(&done()));
     is_as_it_was(&fixture.cluster);
     let heals = fixture.reports.iter().filter_map(|event| match event {
-        StepReport::ReplacesStuckPod(pod) => Some(pod.as_str()),
+        StepReport::ReplacesStuckPod(pod) => Some(pod.name.as_str()),
         _ => None,
     });
     assert_eq!(heals.collect::<Vec<_>>(), ["db-2", "db-3", "db-4"]);

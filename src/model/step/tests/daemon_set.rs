@@ -16,7 +16,7 @@ use crate::model::revision::Revisions;
 use crate::model::step::StepOptions;
 use crate::model::step::action::Action;
 use crate::model::step::batch::continue_batch;
-use crate::model::step::daemon_set::StepDaemonSet;
+use crate::model::step::daemon_set::{StepDaemonSet, check_node_flags};
 use crate::model::step::memory::Memory;
 use crate::model::step::next_batch::{FutureBatches, is_reached};
 use crate::model::step::slot::PodSlot;
@@ -212,20 +212,20 @@ fn a_selector_that_matches_no_node_is_an_error() {
     let mut fixture =
         DaemonSetFixture::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
     fixture.plan.pace.node_selector = Some("zone=c".to_owned());
-    let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
+    let error = check_node_flags(&fixture.state()).unwrap_err();
     assert!(
         error.exit().code() == 1 && error.sentence().contains("matches none of the 2 nodes"),
         "{error:?}"
     );
     fixture.plan.pace.node_selector = Some("zone=b".to_owned());
-    assert_eq!(StepDaemonSet.check_state(&fixture.state()), Ok(()));
+    assert_eq!(check_node_flags(&fixture.state()), Ok(()));
 }
 
 #[test]
 fn an_order_without_any_node_is_an_error() {
     let mut fixture = DaemonSetFixture::of(1, &[]).in_zones(&[]);
     fixture.plan.pace.order = Some("zone".to_owned());
-    let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
+    let error = check_node_flags(&fixture.state()).unwrap_err();
     assert_eq!(error.sentence(), "--order needs the labels of nodes, and the cluster has no nodes");
 }
 
@@ -346,9 +346,9 @@ fn a_surge_is_refused_without_force() {
 #[test]
 fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     let mut fixture = DaemonSetFixture::of(1, &[("n1", "old")]);
-    assert_eq!(StepDaemonSet.check_state(&fixture.state()), Ok(()));
+    assert_eq!(check_node_flags(&fixture.state()), Ok(()));
     fixture.plan.pace.order = Some("zone".to_owned());
-    let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
+    let error = check_node_flags(&fixture.state()).unwrap_err();
     assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
 }
 
