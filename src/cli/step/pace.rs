@@ -11,7 +11,7 @@ use crate::cli::values::{Words, duration, positive_count, positive_duration, wor
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{
-    Amount, BatchSize, CheckFlag, LEAST_CHECK_INTERVAL, LONGEST_TEXT, OnFailure, PaceFlags, Reach,
+    Amount, BatchSize, LEAST_CHECK_INTERVAL, LONGEST_TEXT, OnFailure, PaceFlags, Reach,
 };
 use crate::model::text::json::Digest;
 
@@ -143,15 +143,15 @@ impl PaceArgs {
         })
     }
 
-    /// Returns the SHA-256 of the check's command for the plan, which never stores the command.
-    fn check(&self) -> Result<Option<CheckFlag>> {
+    /// Returns the SHA-256 of the check's command for the plan, which never stores the command; empty for no check.
+    fn check(&self) -> Result<Option<String>> {
         let Some(command) = &self.check else { return Ok(None) };
-        match command.trim() {
-            "" if self.check_every.is_some() => {
-                Err(Error::usage("--check-every needs a check, and --check is empty"))
-            }
-            "" => Ok(Some(CheckFlag::Skip)),
-            _ => Ok(Some(CheckFlag::Run(Digest::of_text(command).hex()))),
+        if !command.trim().is_empty() {
+            return Ok(Some(Digest::of_text(command).hex()));
+        }
+        match self.check_every {
+            Some(_) => Err(Error::usage("--check-every needs a check, and --check is empty")),
+            None => Ok(Some(String::new())),
         }
     }
 

@@ -27,10 +27,7 @@ impl Kind for CloneSet {
     }
 
     fn revisions(&self) -> RevisionStore {
-        RevisionStore::ControllerRevisions {
-            hash_label: "controller.kubernetes.io/hash",
-            is_verifiable: true,
-        }
+        RevisionStore::ControllerRevisions { is_verifiable: true }
     }
 
     fn pods(&self) -> Pods {

@@ -17,7 +17,7 @@ impl Kind for DaemonSet {
     }
 
     fn revisions(&self) -> RevisionStore {
-        RevisionStore::ControllerRevisions { hash_label: "controller-revision-hash", is_verifiable: false }
+        RevisionStore::ControllerRevisions { is_verifiable: false }
     }
 
     fn pods(&self) -> Pods {

@@ -20,8 +20,6 @@ pub enum RevisionStore {
     /// ControllerRevisions, which carry the number in `.revision`. A pod names its revision by the label
     /// `controller-revision-hash`: the name of the ControllerRevision or its hash, which follows the last `-` of the name.
     ControllerRevisions {
-        /// The label that keeps the hash.
-        hash_label: &'static str,
         /// Whether the hash follows from the stored data, so that it can be verified and the next name foretold.
         is_verifiable: bool,
     },
@@ -99,7 +97,10 @@ impl RevisionStore {
     pub fn hash(self, object: &Object) -> Option<&str> {
         match self {
             Self::ReplicaSets => object.label(TEMPLATE_HASH),
-            Self::ControllerRevisions { hash_label, .. } => object.label(hash_label),
+            Self::ControllerRevisions { is_verifiable: true } => {
+                object.label("controller.kubernetes.io/hash")
+            }
+            Self::ControllerRevisions { is_verifiable: false } => object.label("controller-revision-hash"),
         }
     }
 
@@ -108,7 +109,7 @@ impl RevisionStore {
     #[must_use]
     pub fn hashed_data(self, object: &Object) -> Option<&Value> {
         match self {
-            Self::ControllerRevisions { is_verifiable: true, .. } => {
+            Self::ControllerRevisions { is_verifiable: true } => {
                 self.hash(object).and_then(|_| object.at("/data"))
             }
             _ => None,
@@ -169,7 +170,7 @@ impl RevisionStore {
     /// depends on the Go structs of the controller.
     #[must_use]
     pub fn name_of_new(self, workload: &Object) -> Option<String> {
-        let Self::ControllerRevisions { is_verifiable: true, .. } = self else { return None };
+        let Self::ControllerRevisions { is_verifiable: true } = self else { return None };
         let mut template = workload.at("/spec/template")?.clone();
         template.as_object_mut()?.insert("$patch".to_owned(), Value::from("replace"));
         let data = json!({"spec": {"template": template}});

@@ -18,10 +18,7 @@ impl Kind for StatefulSet {
     }
 
     fn revisions(&self) -> RevisionStore {
-        RevisionStore::ControllerRevisions {
-            hash_label: "controller.kubernetes.io/hash",
-            is_verifiable: true,
-        }
+        RevisionStore::ControllerRevisions { is_verifiable: true }
     }
 
     fn pods(&self) -> Pods {

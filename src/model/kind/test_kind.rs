@@ -39,7 +39,7 @@ impl Kind for Pool {
     }
 
     fn revisions(&self) -> RevisionStore {
-        RevisionStore::ControllerRevisions { hash_label: "controller-revision-hash", is_verifiable: false }
+        RevisionStore::ControllerRevisions { is_verifiable: false }
     }
 
     fn pods(&self) -> Pods {

@@ -1,5 +1,6 @@
 //! What `reconcile` returns: the next action, or how the command ends.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -31,8 +32,6 @@ pub(super) enum Action {
     DeleteStuckPod(PodRef),
     /// Run the check of the batch.
     RunCheck,
-    /// Ignore these unavailable slots when the next batch begins.
-    Tolerate(Vec<String>),
     /// Remember that the batch failed.
     Fail(BatchFailure),
     /// End the command with this outcome. If this process may have acquired the lock, release it before.
@@ -56,8 +55,12 @@ pub(super) enum Purpose {
     /// To acquire the lock, with a new plan or the existing one, and the fields that hold the workload if it is not held.
     /// The reports are printed once that is stored.
     AcquireLock(Vec<StepReport>),
-    /// To begin a batch, with the fields that release what can be released at once.
-    BeginBatch,
+    /// To begin a batch, with the fields that release what can be released at once. `--force` lets it ignore these
+    /// unavailable slots.
+    BeginBatch {
+        /// Their keys.
+        tolerated: BTreeSet<String>,
+    },
     /// To release slots of the batch, or more of them.
     ReleaseSlots,
     /// To record that the batch is done.
@@ -81,7 +84,7 @@ impl Purpose {
     fn words(&self) -> &'static str {
         match self {
             Self::AcquireLock(_) => "acquire the lock",
-            Self::BeginBatch => "begin the next batch",
+            Self::BeginBatch { .. } => "begin the next batch",
             Self::ReleaseSlots => "release more pods",
             Self::FinishBatch => "record that the batch is done",
             Self::RollBack => "roll back",
@@ -133,7 +136,6 @@ impl Action {
             Self::DeleteWave(wave) => format!("delete {}", plural(wave.len(), "pod")),
             Self::DeleteStuckPod(pod) => format!("delete the stuck pod {}", pod.name),
             Self::RunCheck => "run the check".to_owned(),
-            Self::Tolerate(slots) => format!("tolerate {}", slots.join(" ")),
             Self::Fail(failure) => format!("fail: {}", failure.words()),
             Self::Finish(outcome) | Self::End(outcome) => format!("end: {}", outcome.word()),
         }

@@ -178,9 +178,9 @@ impl Stepper {
     /// Records the result of the check. One that runs again and again is reported when it did not pass, or passes again.
     fn receive_checked(&mut self, result: CheckResult, now: Now) {
         let check = &mut self.memory.batch.check;
-        let had_failed = check.failures() > 0;
+        let had_failed = check.failures > 0;
         check.record(result, now.elapsed);
-        let failures = check.failures();
+        let failures = check.failures;
         let plan = self.cluster.plan();
         let Some((batch, watch)) =
             plan.and_then(|plan| Some((plan.last_batch.as_ref()?.number, plan.pace.check.as_ref()?.watch?)))
@@ -259,7 +259,7 @@ impl Stepper {
             Purpose::EndPlan(outcome) => self.ending = Some((outcome.clone(), now.elapsed)),
             Purpose::Unlock => self.end_now(),
             Purpose::ReleaseSlots => {}
-            Purpose::BeginBatch => memory.record_begun(),
+            Purpose::BeginBatch { tolerated } => memory.record_begun(tolerated),
             Purpose::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
             Purpose::AcquireLock(reports) => {
@@ -341,7 +341,7 @@ impl Stepper {
             self.ending_due(),
             self.not_before,
             self.time_limit(),
-            memory.causes.due(),
+            memory.causes.ledger.dues().min(),
             memory.stuck_pods.due(),
             Some(now.elapsed + POLL_EVERY),
         ];

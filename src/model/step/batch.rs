@@ -3,6 +3,7 @@
 //! A batch releases its slots, waits for their pods, lets them soak, runs the check, and is recorded as done. Then the
 //! command ends, waits, or begins the next one; after the last one the original strategy is restored.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome, StopReason};
@@ -51,7 +52,7 @@ fn decide_check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Act
         NextCheck::Wait if memory.soak_left(state).is_zero() => Some(Action::Wait),
         NextCheck::Passed | NextCheck::Wait => None,
         NextCheck::Failed(result) => {
-            let failures = memory.batch.check.failures();
+            let failures = memory.batch.check.failures;
             Some(Action::Fail(BatchFailure::Check { batch: number, result, failures }))
         }
     }
@@ -70,7 +71,7 @@ fn is_wave_due(state: &State<'_>, memory: &Memory, size: usize) -> bool {
 
 /// Records that the batch soaked and passed its check.
 fn finish_batch(state: &State<'_>) -> Action {
-    let mut plan = state.plan().clone();
+    let mut plan = state.plan.clone();
     if let Some(batch) = &mut plan.last_batch {
         batch.done = true;
     }
@@ -85,7 +86,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     if memory.batch.check.is_running() {
         return Action::Wait; // for the check of a batch whose slots are gone
     }
-    let is_reached = is_reached(state.plan().reach, &state.slots);
+    let is_reached = is_reached(state.plan.reach, &state.slots);
     let has_finished_batch = memory.batch.is_finished_here;
     let is_left = state.slots.iter().any(PodSlot::awaits_release);
     if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
@@ -114,16 +115,16 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     let now = state.now.elapsed;
     match too_many_unavailable(state, &next) {
         Some(_) if memory.force => {
-            Action::Tolerate(state.unavailable_slots().map(|slot| slot.key.clone()).collect())
+            begin_batch(state, next, state.unavailable_slots().map(|slot| slot.key.clone()).collect())
         }
-        Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
+        Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.ledger.is_pending(now) => {
             Action::wait_for("a cause to resolve, or to outlast its grace period")
         }
         Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {
             Action::wait_for("the pods that are starting")
         }
         Some(reason) => Action::stop(reason),
-        None => begin_batch(state, next),
+        None => begin_batch(state, next, BTreeSet::new()),
     }
 }
 
@@ -153,17 +154,17 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
 
 /// Stores the next batch, with the fields that release its first slots if fields release them and the controller has counted
 /// the pods. [`continue_batch`] writes those for the other slots.
-fn begin_batch(state: &State<'_>, next: PlannedBatch) -> Action {
+fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String>) -> Action {
     let fields = state.kind.release(state, &next);
-    let plan = Plan { last_batch: Some(next), ..state.plan().clone() };
-    Action::write_plan(Purpose::BeginBatch, state.hold_with(plan), fields, state.workload())
+    let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
+    Action::write_plan(Purpose::BeginBatch { tolerated }, state.hold_with(plan), fields, state.workload())
 }
 
 /// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a
 /// Deployment can complete the update only afterwards; that of any other kind has to report it before.
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.is_moving() {
-        let failure = state.plan().last_batch.as_ref().map(|last| decide_failure(state, memory, last));
+        let failure = state.plan.last_batch.as_ref().map(|last| decide_failure(state, memory, last));
         return match failure {
             Some(Some(failure)) => failure,
             None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, memory, slot)) => {

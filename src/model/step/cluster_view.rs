@@ -104,9 +104,6 @@ impl ClusterView {
     /// Applies an observation. A newer workload from a response is kept. Ignores the observation and returns false if that
     /// has another spec, because the observation does not match it.
     pub(super) fn apply(&mut self, mut observed: Observation) -> bool {
-        let version =
-            |observed: &Observation| observed.workload.object().resource_version().map(str::to_owned);
-        let known_version = self.observed().and_then(version);
         if let Some(known) = self.observed().map(|known| &known.workload)
             && self.knows_newer(&observed.workload)
         {
@@ -115,11 +112,8 @@ impl ClusterView {
             }
             observed.replace_workload(known.clone());
         }
-        let is_known = known_version.is_some() && known_version == version(&observed);
         self.observed = Some(Arc::new(observed));
-        if !is_known {
-            self.read_plan();
-        }
+        self.read_plan();
         true
     }
 

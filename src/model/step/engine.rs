@@ -68,9 +68,9 @@ impl Engine for Stepper {
     fn apply(&mut self, event: StepEvent, now: Now) -> Effects<StepReport, Task> {
         let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
-        let mut state = cluster.state(&self.memory.tolerated, now);
+        let state = cluster.state(&self.memory.tolerated, now);
         self.observe(state.as_ref(), now);
-        self.proceed(is_fresh, &mut state, now);
+        self.proceed(is_fresh, state.as_ref(), now);
         Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
     }
 
@@ -166,7 +166,7 @@ impl Stepper {
         let mut view = plan_view(state, &self.memory, self.reporter.batches());
         let outcome = self.ending.as_ref().map(|(outcome, _)| outcome).or(self.outcome());
         let has_failed = rollback.failure.is_some() || matches!(outcome, Some(StepOutcome::Failed { .. }));
-        let failed = state.plan().batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
+        let failed = state.plan.batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
         }
@@ -196,7 +196,7 @@ impl Stepper {
         self.tasks.extend(tasks);
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
-        if state.plan().rolling_back {
+        if state.plan.rolling_back {
             let revision = memory.observe_rollback(state);
             self.reporter.reports.extend(revision.map(|revision| StepReport::RollingBack { revision }));
             return;
@@ -207,10 +207,10 @@ impl Stepper {
 
     /// Decides and acts until it must wait. If the observation is not fresh, every action becomes a refresh, unless it
     /// [needs none](Action::needs_refresh): it is decided again on the fresh observation.
-    fn proceed(&mut self, is_fresh: bool, state: &mut Option<State<'_>>, now: Now) {
+    fn proceed(&mut self, is_fresh: bool, state: Option<&State<'_>>, now: Now) {
         self.check_limits(now);
         while self.may_decide(now) {
-            let action = self.decide(state.as_ref(), now);
+            let action = self.decide(state, now);
             let needs_refresh =
                 self.cluster.observed().is_none() || self.must_refresh || action.needs_refresh();
             if needs_refresh && !is_fresh {
@@ -229,7 +229,7 @@ impl Stepper {
                 break;
             }
         }
-        self.due = self.next_due(state.as_ref(), now);
+        self.due = self.next_due(state, now);
     }
 
     fn decide(&self, state: Option<&State<'_>>, now: Now) -> Action {
@@ -240,7 +240,7 @@ impl Stepper {
     }
 
     /// Performs an action: sends at most one request.
-    fn perform(&mut self, action: Action, state: &mut Option<State<'_>>, now: Now) {
+    fn perform(&mut self, action: Action, state: Option<&State<'_>>, now: Now) {
         if !matches!(action, Action::WaitFor(_) | Action::Refresh) {
             self.reporter.end_wait();
         }
@@ -256,7 +256,7 @@ impl Stepper {
             }
             Action::DeleteWave(wave) => {
                 let pods = wave.clone();
-                let evict = state.as_ref().is_some_and(|state| state.pace().evict);
+                let evict = state.is_some_and(|state| state.pace().evict);
                 self.memory.batch.last_wave = Some(now.elapsed);
                 self.send(Action::DeleteWave(wave), Task::DeletePods { pods, evict }, now);
             }
@@ -274,19 +274,12 @@ impl Stepper {
                     self.tasks.push(Task::RunCheck(batch));
                 }
             }
-            Action::Tolerate(slots) => {
-                self.memory.tolerated.extend(slots);
-                self.memory.force = false;
-                if let Some(state) = state {
-                    state.tolerate(&self.memory.tolerated);
-                }
-            }
             Action::Fail(failure) => {
-                if let Some(batch) = state.as_ref().and_then(|state| last_batch(state, BatchStage::Failed)) {
+                if let Some(batch) = state.and_then(|state| last_batch(state, BatchStage::Failed)) {
                     self.reporter.report(StepReport::Batch(batch));
                 }
                 self.memory.rollback.failure = Some(failure);
-                let mut batches = state.as_ref().map(|state| self.view_of(state).batches).unwrap_or_default();
+                let mut batches = state.map(|state| self.view_of(state).batches).unwrap_or_default();
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }
@@ -336,5 +329,5 @@ impl InFlight {
 
 /// Returns the batch that began last.
 fn last_batch(state: &State<'_>, batch_stage: BatchStage) -> Option<BatchView> {
-    Some(batch(state, state.plan().last_batch.as_ref()?, batch_stage))
+    Some(batch(state, state.plan.last_batch.as_ref()?, batch_stage))
 }

@@ -85,7 +85,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         return not_started(why.clone());
     }
     let (observed, workload) = (state.observed, state.workload());
-    let Some(from) = &state.plan().from else {
+    let Some(from) = &state.plan.from else {
         return not_started("it is not known which revision served when the plan began".to_owned());
     };
     let before = observed.revisions.iter().find(|one| one.name == *from);
@@ -103,7 +103,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         let purpose = Purpose::EndPlan(outcome);
         return Action::write(Write { purpose, patch, hold: None });
     }
-    let plan = Plan { failure: failure.stored(), ..state.plan().clone() };
+    let plan = Plan { failure: failure.stored(), ..state.plan.clone() };
     let fields = below.map(|below| below.fields).unwrap_or_default();
     let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
@@ -114,7 +114,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
 pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
     let (observed, workload) = (state.observed, state.workload());
     let revision = memory.rollback.revision.clone().unwrap_or_default();
-    let known = memory.rollback.failure.as_ref().or(state.plan().failure.as_ref());
+    let known = memory.rollback.failure.as_ref().or(state.plan.failure.as_ref());
     let outcome = |rollback| StepOutcome::Failed { failure: known.cloned(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
         let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };

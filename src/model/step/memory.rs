@@ -82,7 +82,8 @@ impl Memory {
     }
 
     /// Records that a batch is stored.
-    pub(super) fn record_begun(&mut self) {
+    pub(super) fn record_begun(&mut self, tolerated: &BTreeSet<String>) {
+        self.tolerated.extend(tolerated.iter().cloned());
         (self.batch, self.progress) = (BatchMemory::default(), Progress::default());
         (self.skip_soak, self.force) = (false, false);
     }
@@ -119,8 +120,8 @@ impl Memory {
         if rollback.revision.is_some() {
             return None;
         }
-        rollback.failure = rollback.failure.take().or_else(|| state.plan().failure.clone());
-        rollback.revision = state.plan_revision().map(Revision::label);
+        rollback.failure = rollback.failure.take().or_else(|| state.plan.failure.clone());
+        rollback.revision = state.plan_revision.map(Revision::label);
         rollback.revision.clone()
     }
 
@@ -138,7 +139,7 @@ impl Memory {
     /// Returns when elapsed time alone changes the decision on a plan that is stepped.
     pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
         let limit = state.pace().batch_timeout;
-        if state.plan().rolling_back {
+        if state.plan.rolling_back {
             return self.progress.due(limit);
         }
         let soaked = (!state.is_moving()).then(|| state.now.elapsed.saturating_add(self.soak_left(state)));
@@ -149,7 +150,7 @@ impl Memory {
 
     /// Whether the check runs, or ran, at the end of the soak.
     pub(super) fn is_checking(&self) -> bool {
-        self.batch.check.has_run() && self.soak.over_since.is_some()
+        self.batch.check.begun.is_some() && self.soak.over_since.is_some()
     }
 
     /// Returns how long the soaking slots must be ready: in the last batch of the plan also for the final soak.
@@ -197,7 +198,7 @@ impl Progress {
 /// The reported causes, and the times at which fatal ones appeared.
 #[derive(Debug, Default)]
 pub(super) struct Causes {
-    ledger: CauseLedger,
+    pub(super) ledger: CauseLedger,
     progress: ProgressClock,
 }
 
@@ -219,20 +220,5 @@ impl Causes {
     /// Returns the fatal causes that outlasted their grace period, each with its pods.
     pub(super) fn fatal(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
         self.ledger.expired(now).map(|(cause, _)| (cause.id, cause.pods.clone()))
-    }
-
-    /// Whether a fatal cause is within its grace period.
-    pub(super) fn is_pending(&self, now: Duration) -> bool {
-        self.ledger.is_pending(now)
-    }
-
-    /// Returns the causes that were reported and are not gone.
-    pub(super) fn current(&self) -> impl Iterator<Item = &Cause> {
-        self.ledger.active()
-    }
-
-    /// Returns when elapsed time alone changes the causes.
-    pub(super) fn due(&self) -> Option<Duration> {
-        self.ledger.dues().min()
     }
 }

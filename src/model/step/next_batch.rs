@@ -53,7 +53,7 @@ pub(super) fn reached(state: &State<'_>) -> StepOutcome {
 /// # Errors
 /// When the next pod is on a node that is not ready, and cannot be skipped.
 pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason> {
-    FutureBatches::after(state.plan(), &state.slots, state.kind).next(state.plan().reach)
+    FutureBatches::after(state.plan, &state.slots, state.kind).next(state.plan.reach)
 }
 
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.

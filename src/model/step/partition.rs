@@ -262,7 +262,7 @@ pub(super) fn released_from(workload: &Workload) -> i64 {
 
 /// Returns the partition below which the plan releases no pod.
 pub(super) fn original_partition(state: &State<'_>) -> i64 {
-    if state.plan().below_partition { 0 } else { state.hold.original_partition(state.workload()) }
+    if state.plan.below_partition { 0 } else { state.hold.original_partition(state.workload()) }
 }
 
 /// Whether the controller considers the update complete, so that the original strategy can be restored. If the original
@@ -276,7 +276,7 @@ pub(super) fn is_complete(state: &State<'_>) -> bool {
 /// Returns the reason to stop where the original partition keeps more pods outdated than the goal of the command allows:
 /// every pod, or one that `--to` asks for.
 pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
-    let (slots, reach) = (&state.slots, state.plan().reach);
+    let (slots, reach) = (&state.slots, state.plan.reach);
     let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
     let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
     let is_short = matches!(reach, Some(Reach::To(_))) && !is_reached(reach, slots);

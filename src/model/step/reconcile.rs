@@ -54,7 +54,7 @@ pub(super) fn reconcile(
         return stop(cluster, memory, reason);
     }
     let Some(state) = state else { return Action::wait_for("the plan to be readable") };
-    if state.plan().rolling_back {
+    if state.plan.rolling_back {
         return continue_rollback(state, memory);
     }
     if let Some(failure) = &memory.rollback.failure {
@@ -64,7 +64,7 @@ pub(super) fn reconcile(
         return Action::wait_for("the pods to be readable again");
     }
     let failure = state
-        .present_batch()
+        .present_batch
         .map_or_else(|| decide_late_failure(state, memory), |batch| decide_failure(state, memory, batch));
     if let Some(action) = failure {
         return action;
@@ -81,7 +81,7 @@ pub(super) fn reconcile(
     if memory.stuck_pods.due().is_some() {
         return Action::Wait; // a stuck pod is deleted once nothing moves
     }
-    match state.present_batch() {
+    match state.present_batch {
         Some(batch) => continue_batch(state, memory, batch),
         None => between_batches(state, memory),
     }

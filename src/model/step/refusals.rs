@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::change::owners::{driver, driver_command};
 use crate::model::diff::pod_update::needs_only_resize;
-use crate::model::hold::plan::{Amount, BatchSize, CheckFlag, OnFailure, Plan, Reach, StartRevision};
+use crate::model::hold::plan::{Amount, BatchSize, OnFailure, Plan, Reach, StartRevision};
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -90,9 +90,8 @@ pub(super) fn check_repeated(options: &StepOptions, plan: &Plan, workload: &Work
     let Some(stored) = &plan.pace.check else { return Ok(()) };
     let target = workload.target();
     let message = match &options.pace.check {
-        Some(CheckFlag::Skip) => return Ok(()),
-        Some(CheckFlag::Run(digest)) if *digest == stored.digest => return Ok(()),
-        Some(CheckFlag::Run(_)) => format!("the plan of {target} began with another --check"),
+        Some(digest) if digest.is_empty() || *digest == stored.digest => return Ok(()),
+        Some(_) => format!("the plan of {target} began with another --check"),
         None => format!("the plan of {target} has a --check, and stores only its digest"),
     };
     Err(Error::usage(message).hint("repeat the same --check, or remove it with --check ''"))

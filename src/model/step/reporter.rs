@@ -77,13 +77,13 @@ impl ChangeReporter {
         };
         let (of_batch, others): (Vec<_>, Vec<_>) =
             state.slots.iter().filter(is_new).partition(|slot| slot.is_in_last_batch);
-        if let Some(batch) = state.present_batch().filter(|_| has_stage) {
+        if let Some(batch) = state.present_batch.filter(|_| has_stage) {
             // The controller may have updated a pod that is still held before it observed the hold.
             let released = of_batch.into_iter().filter(|slot| slot.is_released).map(PodSlot::label);
             self.reports.extend(released.map(|slot| StepReport::Released { batch: batch.number, slot }));
         }
         // After another client changed the template, pods that never moved may count as updated.
-        if !others.is_empty() && !counts_pods && state.plan().is_for_live_template(state.workload()) {
+        if !others.is_empty() && !counts_pods && state.plan.is_for_live_template(state.workload()) {
             self.report(StepReport::AddedByController(others.into_iter().map(PodSlot::label).collect()));
         }
     }
@@ -91,7 +91,7 @@ impl ChangeReporter {
     /// Reports the stage of the batch that began last if it changed. A batch whose slots are gone is done when the next one
     /// begins: the controller of a DaemonSet counts a missing pod only later.
     pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
-        let Some(planned) = &state.plan().last_batch else { return };
+        let Some(planned) = &state.plan.last_batch else { return };
         let done = || BatchStage::Done { healthy: memory.healthy(state) };
         let before = match self.stage.take() {
             Some((before, reported)) if before.number == planned.number => Some(reported),
@@ -101,7 +101,7 @@ impl ChangeReporter {
             }
             _ => None,
         };
-        let now = match state.present_batch() {
+        let now = match state.present_batch {
             None if planned.done => done(),
             None => before.clone().unwrap_or(BatchStage::Waiting),
             Some(_) => match stage(state, memory) {

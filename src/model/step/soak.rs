@@ -130,11 +130,11 @@ impl Trace {
 #[derive(Debug, Default)]
 pub(super) struct CheckMemory {
     /// When the last run began.
-    begun: Option<Duration>,
+    pub(super) begun: Option<Duration>,
     /// When that run ended, and its result; none while it runs.
     ended: Option<(Duration, CheckResult)>,
     /// How many runs in a row did not pass.
-    failures: u32,
+    pub(super) failures: u32,
 }
 
 /// What to do with the check.
@@ -162,17 +162,8 @@ impl CheckMemory {
         }
     }
 
-    /// Returns how many runs in a row did not pass.
-    pub(super) fn failures(&self) -> u32 {
-        self.failures
-    }
-
     pub(super) fn is_running(&self) -> bool {
         self.begun.is_some() && self.ended.is_none()
-    }
-
-    pub(super) fn has_run(&self) -> bool {
-        self.begun.is_some()
     }
 
     /// Decides what to do with the check while the pods of the batch have been ready for the time `healthy`. A run counts

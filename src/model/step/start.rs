@@ -246,7 +246,7 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
     if !state.is_observed() {
         return Ok(Some(Action::wait_for("the controller to observe the change")));
     }
-    if state.plan().rolling_back {
+    if state.plan.rolling_back {
         return Ok(None);
     }
     check_node_flags(state)?;

@@ -22,13 +22,13 @@ pub(super) struct State<'a> {
     nodes_by_name: HashMap<&'a str, &'a Node>,
     /// The hold of the plan.
     pub(super) hold: &'a Hold,
-    plan: &'a Plan,
+    pub(super) plan: &'a Plan,
     pub(super) now: Now,
     pub(super) kind: &'static dyn StepKind,
     /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
     pub(super) original_min_ready_seconds: i64,
-    /// See [`State::plan_revision`].
-    plan_revision: Option<&'a Revision>,
+    /// The revision of the plan, once the controller stored it: the current one, until another client changes the template.
+    pub(super) plan_revision: Option<&'a Revision>,
     /// The active pods that run the revision of the plan.
     pub(super) updated: Vec<&'a Pod>,
     /// The active pods that run another one.
@@ -37,8 +37,8 @@ pub(super) struct State<'a> {
     pub(super) last_batch_slots: BTreeSet<&'a str>,
     /// The slots in the order of release.
     pub(super) slots: Vec<PodSlot<'a>>,
-    /// See [`State::present_batch`].
-    present_batch: Option<&'a PlannedBatch>,
+    /// The batch in progress, if some of its slots still exist.
+    pub(super) present_batch: Option<&'a PlannedBatch>,
 }
 
 impl<'a> State<'a> {
@@ -94,10 +94,6 @@ impl<'a> State<'a> {
         &self.observed.workload
     }
 
-    pub(super) fn plan(&self) -> &'a Plan {
-        self.plan
-    }
-
     /// Returns the hold as the next write stores it, with another plan.
     pub(super) fn hold_with(&self, plan: Plan) -> Hold {
         self.hold.clone().with_plan(plan).written_at(self.now.stamp())
@@ -105,12 +101,6 @@ impl<'a> State<'a> {
 
     pub(super) fn pace(&self) -> &'a Pace {
         &self.plan.pace
-    }
-
-    /// Returns the revision of the plan, once the controller stored it: the current one, until another client changes the
-    /// template.
-    pub(super) fn plan_revision(&self) -> Option<&'a Revision> {
-        self.plan_revision
     }
 
     /// Whether a pod is available and not terminating.
@@ -174,11 +164,6 @@ impl<'a> State<'a> {
         self.workload().object().int("/spec/replicas") == Some(0)
     }
 
-    /// Returns the batch in progress, if some of its slots still exist.
-    pub(super) fn present_batch(&self) -> Option<&'a PlannedBatch> {
-        self.present_batch
-    }
-
     /// Whether a slot belongs to the present batch.
     pub(super) fn is_in_batch(&self, slot: &PodSlot<'_>) -> bool {
         self.present_batch.is_some() && slot.is_in_last_batch
@@ -237,7 +222,7 @@ impl<'a> State<'a> {
 
     /// Whether every batch is done, so that only the end of the plan remains.
     pub(super) fn is_final(&self) -> bool {
-        self.present_batch().is_none() && self.is_all_released()
+        self.present_batch.is_none() && self.is_all_released()
     }
 
     /// Whether every slot that the plan may release is released, so that its last batch has begun.

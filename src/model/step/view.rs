@@ -1,6 +1,6 @@
 //! The state of a plan for display: its batches, or before a command those that it would begin or continue.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::action::{RollbackOutcome, StepOutcome, StopReason};
@@ -77,31 +77,30 @@ const MAX_BATCHES: usize = 1000;
 
 /// Returns the state of a plan. `observed` has the batches that this process observed.
 pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedBatch]) -> PlanView {
-    let (plan, pace) = (state.plan(), state.pace());
-    let by_key: HashMap<&str, &PodSlot<'_>> =
-        state.slots.iter().map(|slot| (slot.key.as_str(), slot)).collect();
+    let (plan, pace) = (state.plan, state.pace());
+    let by_key = slots_by_key(state);
     let (coming, has_more_batches) = coming(state, &by_key);
-    let soaking = coming.len() + usize::from(state.present_batch().is_some());
+    let soaking = coming.len() + usize::from(state.present_batch.is_some());
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let last = plan.last_batch.as_ref();
     let earlier = observed.iter().filter(|batch| last.is_some_and(|last| batch.number < last.number));
     let begun = earlier.chain(last).map(|planned| {
-        if state.present_batch().is_some_and(|present| present.number == planned.number) {
-            return batch(state, planned, stage(state, memory));
-        }
-        let slots: Vec<_> =
-            planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
-        let stage = BatchStage::Done { healthy: healthy(state, &slots) };
-        batch_of(planned, slots.into_iter(), stage)
+        let stage = if state.present_batch.is_some_and(|present| present.number == planned.number) {
+            stage(state, memory)
+        } else {
+            let slots = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied());
+            BatchStage::Done { healthy: Soak::default().healthy(slots, state.now) } // by the timestamps of pods
+        };
+        batch_of(planned, &by_key, stage)
     });
     let batches = begun.chain(coming).collect();
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
-    let unavailable = |pace: &Pace| state.slots.iter().filter(|slot| slot.is_unavailable(pace)).count();
+    let is_excused = |slot: &PodSlot<'_>| slot.is_unavailable(pace) && !slot.is_unavailable(&ignoring);
     PlanView {
         from: plan.from.as_ref().and_then(label),
-        to: state.plan_revision().map(Revision::label),
+        to: state.plan_revision.map(Revision::label),
         wanted: state.slots.len(),
         updated: state.slots.iter().filter(|slot| slot.is_updated).count(),
         pace: pace.clone(),
@@ -111,7 +110,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         has_more_batches,
         soaks: soaks.saturating_add(pace.final_soak),
         skipped: state.skipped(),
-        ignoring_nodes_helps: unavailable(&ignoring) < unavailable(pace),
+        ignoring_nodes_helps: state.slots.iter().any(is_excused),
         is_paused: state.hold.is_paused(),
         is_rolling_back: plan.rolling_back,
         is_own_limit: own_limit(state.workload())
@@ -123,7 +122,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
             (field.members().join("."), value)
         }),
         end_by_hand: state.hold.end_by_hand(state.workload()),
-        causes: memory.causes.current().cloned().collect(),
+        causes: memory.causes.ledger.active().cloned().collect(),
         update: None,
         stops: None,
     }
@@ -138,19 +137,21 @@ pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
     }
 }
 
-/// Returns a batch with the state of its slots.
-pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
-    let names: BTreeSet<&String> = planned.slots.iter().collect();
-    let slots = state.slots.iter().filter(|slot| names.contains(&slot.key));
-    batch_of(planned, slots, batch_stage)
+/// The slots of a state, by key.
+type SlotsByKey<'s> = HashMap<&'s str, &'s PodSlot<'s>>;
+
+fn slots_by_key<'s>(state: &'s State<'_>) -> SlotsByKey<'s> {
+    state.slots.iter().map(|slot| (slot.key.as_str(), slot)).collect()
 }
 
-fn batch_of<'s>(
-    planned: &PlannedBatch,
-    slots: impl Iterator<Item = &'s PodSlot<'s>>,
-    stage: BatchStage,
-) -> BatchView {
-    let slots: Vec<SlotView> = slots.map(slot_view).collect();
+/// Returns a batch with the state of its slots.
+pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, stage: BatchStage) -> BatchView {
+    batch_of(planned, &slots_by_key(state), stage)
+}
+
+fn batch_of(planned: &PlannedBatch, by_key: &SlotsByKey<'_>, stage: BatchStage) -> BatchView {
+    let slots = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()));
+    let slots = slots.map(|slot| slot_view(slot)).collect();
     BatchView { number: planned.number, is_canary: planned.canary, slots, stage }
 }
 
@@ -163,37 +164,25 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
     SlotView { label: slot.label(), state }
 }
 
-/// Returns how long these slots have been ready, by the timestamps of their pods.
-fn healthy(state: &State<'_>, slots: &[&PodSlot<'_>]) -> Duration {
-    Soak::default().healthy(slots.iter().copied(), state.now)
-}
-
 /// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
 /// because a plan of a large cluster has a thousand batches.
-fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, bool) {
-    let plan = state.plan();
+fn coming(state: &State<'_>, by_key: &SlotsByKey<'_>) -> (Vec<BatchView>, bool) {
     let mut slots = state.slots.clone();
-    release(&mut slots, state.present_batch().map_or(&[], |batch| &batch.slots));
-    let mut future = FutureBatches::after(plan, &slots, state.kind);
+    for slot in slots.iter_mut().filter(|slot| state.is_in_batch(slot)) {
+        (slot.is_updated, slot.is_released) = (true, true);
+    }
+    let mut future = FutureBatches::after(state.plan, &slots, state.kind);
     let mut batches = Vec::new();
-    let mut reach = plan.reach.unwrap_or(Reach::Next);
+    let mut reach = state.plan.reach.unwrap_or(Reach::Next);
     loop {
         match future.next(Some(reach)) {
             Ok(Some(_)) if batches.len() >= MAX_BATCHES => return (batches, true),
             Ok(Some(next)) => {
-                let slots = next.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied());
-                batches.push(batch_of(&next, slots, BatchStage::Waiting));
+                batches.push(batch_of(&next, by_key, BatchStage::Waiting));
             }
             Ok(None) if reach != Reach::All => reach = Reach::All,
             Ok(None) | Err(_) => return (batches, false),
         }
-    }
-}
-
-fn release(slots: &mut [PodSlot<'_>], names: &[String]) {
-    let names: BTreeSet<&String> = names.iter().collect();
-    for slot in slots.iter_mut().filter(|slot| names.contains(&slot.key)) {
-        (slot.is_updated, slot.is_released) = (true, true);
     }
 }
 
@@ -231,7 +220,7 @@ pub fn preview(
 /// Returns why the next batch cannot begin, if it cannot.
 fn stops(state: &State<'_>) -> Option<StopReason> {
     match next(state) {
-        _ if state.present_batch().is_some() => None,
+        _ if state.present_batch.is_some() => None,
         Ok(next) => too_many_unavailable(state, &next?),
         Err(reason) => Some(reason),
     }

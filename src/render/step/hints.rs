@@ -94,21 +94,17 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 |view: &PlanView, stage: &BatchStage| view.batches.iter().any(|batch| batch.stage == *stage);
             let is_under_way = view.is_some_and(|view| is_at(view, &BatchStage::Updating));
             let is_left = view.is_none_or(|view| is_at(view, &BatchStage::Waiting));
-            let force = command("release the next batch anyway: {} --force", [step.clone()]);
-            let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
-            let room = command("allow them: {} --max-unavailable {}", [step.clone(), needed]);
             let ignoring_nodes_helps = view.is_some_and(|view| view.ignoring_nodes_helps);
-            let ignore = command("ignore nodes that are not ready: {} --force", [step]);
-            let waits = waits_for(workload, pods);
-            let (is_alone, waits) = (waits.is_none(), waits.unwrap_or_default());
-            let hints = [
-                (true, status(target)),
-                (ignoring_nodes_helps, ignore),
-                (!is_alone, waits),
-                (is_alone && is_under_way, room),
-                (is_alone && is_left && !is_under_way && !ignoring_nodes_helps, force),
-            ];
-            hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
+            let ignore = || command("ignore nodes that are not ready: {} --force", [step.clone()]);
+            let hint = waits_for(workload, pods).or_else(|| {
+                if is_under_way {
+                    let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
+                    return Some(command("allow them: {} --max-unavailable {}", [step.clone(), needed]));
+                }
+                let begins = is_left && !ignoring_nodes_helps;
+                begins.then(|| command("release the next batch anyway: {} --force", [step.clone()]))
+            });
+            [Some(status(target)), ignoring_nodes_helps.then(ignore), hint].into_iter().flatten().collect()
         }
         StopReason::NoReplicas => vec![command("after a scale-up: {}", [step])],
         StopReason::OwnPartition { .. } => {

@@ -18,7 +18,6 @@
 //!
 //! Unknown members are kept, because a newer version may have written them.
 
-mod failure;
 mod hold;
 mod pace;
 mod patch;
@@ -26,13 +25,12 @@ mod rollback;
 mod schema;
 
 pub use crate::model::kind::fields::HOLD_ANNOTATION;
-pub use failure::{BatchFailure, CheckResult};
 pub use hold::{Hold, have_same_plan, original_min_ready_seconds};
 pub use pace::{
-    Amount, BatchSize, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
+    Amount, BatchSize, Check, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
     SETTLING_TIME,
 };
 pub(in crate::model) use patch::require_fields;
 pub use patch::{guarded, restore_by_hand};
 pub use rollback::{StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
-pub use schema::{LONGEST_TEXT, Lock, Plan, PlannedBatch};
+pub use schema::{BatchFailure, CheckResult, LONGEST_TEXT, Lock, Plan, PlannedBatch};

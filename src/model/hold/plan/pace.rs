@@ -249,8 +249,8 @@ pub struct PaceFlags {
     pub batch_timeout: Option<Duration>,
     /// `--on-failure`.
     pub on_failure: Option<OnFailure>,
-    /// `--check`.
-    pub check: Option<CheckFlag>,
+    /// `--check`: the SHA-256 of its command, in hexadecimal; empty for an empty command, which removes the check.
+    pub check: Option<String>,
     /// `--check-every`.
     pub check_every: Option<Duration>,
     /// `--check-failures`.
@@ -267,15 +267,6 @@ pub struct PaceFlags {
     pub evict: Option<bool>,
 }
 
-/// The value of `--check`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckFlag {
-    /// Run the check with this SHA-256 of its command, in hexadecimal.
-    Run(String),
-    /// Run no check: the command is empty.
-    Skip,
-}
-
 impl PaceFlags {
     /// Returns a pace with these flags applied.
     #[must_use]
@@ -283,8 +274,7 @@ impl PaceFlags {
         let watch = self.check_watch(pace.check.as_ref().and_then(|check| check.watch));
         let check = match &self.check {
             None => pace.check,
-            Some(CheckFlag::Skip) => None,
-            Some(CheckFlag::Run(digest)) => Some(Check { digest: digest.clone(), watch }),
+            Some(digest) => (!digest.is_empty()).then(|| Check { digest: digest.clone(), watch }),
         };
         Pace {
             batch_size: self.batch_size.clone().unwrap_or(pace.batch_size),

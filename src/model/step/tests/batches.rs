@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{Amount, BatchSize, CheckFlag, PaceFlags, Reach};
+use crate::model::hold::plan::{Amount, BatchSize, PaceFlags, Reach};
 use crate::model::step::*;
 
 #[test]
@@ -209,7 +209,7 @@ fn a_running_rollout_is_held_first() {
 fn a_process_that_dies_at_any_request_is_continued() {
     let mut options = all_by(2);
     options.pace.soak = Some(seconds(30));
-    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    options.pace.check = Some("ab".to_owned());
     let again = StepOptions {
         pace: PaceFlags { check: options.pace.check.clone(), ..PaceFlags::default() },
         ..StepOptions::default()

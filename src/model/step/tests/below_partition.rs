@@ -7,7 +7,7 @@ use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
 use crate::model::engine::{Engine, Now, StopSignal};
 use crate::model::hold::plan::{
-    Amount, BatchFailure, BatchSize, CheckFlag, CheckResult, OnFailure, PaceFlags, Reach, is_rollback_held,
+    Amount, BatchFailure, BatchSize, CheckResult, OnFailure, PaceFlags, Reach, is_rollback_held,
 };
 use crate::model::hold::{Resume, resume};
 use crate::model::step::*;
@@ -26,7 +26,7 @@ fn to_the_last(on_failure: OnFailure) -> StepOptions {
         batch_size: Some(BatchSize::By(Amount::Pods(1))),
         on_failure: Some(on_failure),
         batch_timeout: Some(seconds(60)),
-        check: Some(CheckFlag::Run("ab".to_owned())),
+        check: Some("ab".to_owned()),
         ..PaceFlags::default()
     };
     StepOptions { pace: given, reach: Some(Reach::To(Amount::PerCent(100))), ..StepOptions::default() }

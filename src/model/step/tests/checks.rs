@@ -8,12 +8,12 @@ use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use crate::error::ErrorKind;
-use crate::model::hold::plan::{BatchFailure, Check, CheckFlag, CheckResult, CheckWatch, Pace, PaceFlags};
+use crate::model::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch, Pace, PaceFlags};
 use crate::model::step::*;
 
 fn request_with_check() -> StepOptions {
     let mut options = all_by(2);
-    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    options.pace.check = Some("ab".to_owned());
     options
 }
 
@@ -26,7 +26,7 @@ fn a_failing_check_fails_the_batch() {
         assert_eq!(failure(&end).0, &BatchFailure::Check { batch: 1, result, failures: 1 });
         let mut fixture = fixture.then("two", StepOptions::default());
         assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
-        let skip = PaceFlags { check: Some(CheckFlag::Skip), ..PaceFlags::default() };
+        let skip = PaceFlags { check: Some(String::new()), ..PaceFlags::default() };
         let mut fixture = fixture.then("three", StepOptions { pace: skip, ..StepOptions::default() });
         assert_eq!(fixture.run(), StepOutcome::Complete);
     }
@@ -214,7 +214,7 @@ fn options_replace_the_stored_watch() {
         watch(&slower),
         Some(CheckWatch { every: seconds(60), failures: NonZeroU32::new(3).unwrap() })
     );
-    let skipped = PaceFlags { check: Some(CheckFlag::Skip), ..PaceFlags::default() };
+    let skipped = PaceFlags { check: Some(String::new()), ..PaceFlags::default() };
     assert_eq!(skipped.apply_to(slower).check, None);
 }
 

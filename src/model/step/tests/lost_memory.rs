@@ -4,14 +4,14 @@
 use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{Amount, BatchFailure, CheckFlag, OnFailure};
+use crate::model::hold::plan::{Amount, BatchFailure, OnFailure};
 use crate::model::step::*;
 
 #[test]
 fn a_process_that_forgets_its_memory_after_every_action_completes_the_plan() {
     let mut options = all_by(2);
     options.pace.soak = Some(seconds(30));
-    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    options.pace.check = Some("ab".to_owned());
     let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     fixture.forgets = true;
     assert_eq!(fixture.run(), StepOutcome::Complete);

@@ -3,9 +3,7 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::model::hold::plan::{
-    BatchFailure, CheckFlag, CheckResult, OnFailure, is_rollback_held, is_rolling_back,
-};
+use crate::model::hold::plan::{BatchFailure, CheckResult, OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
 /// A request with batches of this size and `--on-failure undo`, whose check fails.
@@ -14,7 +12,7 @@ fn refused(pods: u32) -> StepOptions {
     options.pace.canary = Some(false);
     options.pace.batch_timeout = Some(seconds(20));
     options.pace.on_failure = Some(OnFailure::Undo);
-    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    options.pace.check = Some("ab".to_owned());
     options
 }
 

@@ -100,3 +100,23 @@ fn only_required_pods_fail_outside_a_batch() {
     let pods = vec!["db-3".to_owned()];
     assert_eq!(*failure, BatchFailure::Cause { batch: None, id: "crash-loop".to_owned(), pods });
 }
+
+/// An earlier plan released db-4, and its node fails before the pod is gone.
+#[test]
+fn the_node_of_an_outdated_pod_is_reported_and_not_the_pod() {
+    let mut cluster = FakeCluster::paused(5);
+    let never = cluster.seconds + 1_000_000;
+    for (index, pod) in &mut cluster.pods {
+        match index {
+            4 => (pod.ready, pod.leaves_at) = (None, Some(never)),
+            _ => pod.revision = 2,
+        }
+    }
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
+    fixture.bound = None;
+    fixture.pass(5);
+    assert_eq!(fixture.cluster.partition(), 4);
+    fixture.cluster.unready_nodes.insert("n4".to_owned());
+    let mut fixture = fixture.then("two", StepOptions { new_plan: true, ..all_but_unready_nodes() });
+    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::OnUnreadyNodes(vec!["n4".to_owned()])));
+}
