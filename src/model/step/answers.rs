@@ -40,7 +40,8 @@ const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
 /// How long requests may fail before the lock is acquired.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
-/// The time limit for the end of a command: for releasing its lock, and for the controller to observe the end of the plan.
+/// The time limit for the end of a command: for releasing its lock, and for the controller to observe the end of the plan
+/// and to complete the update.
 const ENDING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.

@@ -33,7 +33,7 @@ pub struct Stepper {
     /// It does not decide before this time, because a request failed.
     pub(super) not_before: Option<Duration>,
     /// The outcome of a command that has still to release its lock, or whose controller has still to observe the end of the
-    /// plan; and since when it has one.
+    /// plan and to complete the update; and since when it has one.
     pub(super) ending: Option<(StepOutcome, Duration)>,
     /// The outcome, once the command ended.
     pub(super) outcome: Option<StepOutcome>,

@@ -185,10 +185,7 @@ pub enum Origin {
     /// A pause that the annotation stores.
     Pause,
     /// No annotation of a hold in force: nothing holds the workload, or its own field pauses it.
-    Free {
-        /// Whether there was a hold that another client ended.
-        was_held: bool,
-    },
+    Free,
 }
 
 /// One batch of a plan.

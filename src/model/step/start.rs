@@ -67,15 +67,14 @@ pub(super) fn prepare_plan(
             PreparedPlan { hold, origin: Origin::Pause, fields_to_write: None }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
-        hold => match rollback_without_hold(workload) {
+        _ => match rollback_without_hold(workload) {
             Some(hold) if hold.is_for_live_template(workload) && !options.new_plan => {
                 PreparedPlan { hold, origin: Origin::Plan, fields_to_write: None }
             }
-            rollback => {
-                let origin = Origin::Free { was_held: hold.is_some() && rollback.is_none() };
+            _ => {
                 let fields = fields_to_hold_now(observed)?;
                 let hold = Hold::new(workload, fields.clone()).with_plan(new_plan(options, observed));
-                PreparedPlan { hold, origin, fields_to_write: Some(fields) }
+                PreparedPlan { hold, origin: Origin::Free, fields_to_write: Some(fields) }
             }
         },
     };
@@ -250,7 +249,7 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
         return Ok(None);
     }
     check_node_flags(state)?;
-    let is_held = !matches!(prepared.origin, Origin::Free { .. }) || state.workload().is_paused();
+    let is_held = prepared.origin != Origin::Free || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
         return Ok(Some(Action::stop(StopReason::NoReplicas)));
     }
@@ -274,14 +273,14 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
         .map(StepReport::ReplacesLock)
         .into_iter()
         .collect();
-    if origin == (Origin::Free { was_held: true }) {
+    let stored = Hold::of(workload).ok().flatten();
+    if origin == Origin::Free && stored.as_ref().is_some_and(|stored| !stored.is_rolling_back()) {
         let author = last_author(workload.object(), &strategy::strategy_path(workload));
         reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });
     }
     reports.push(StepReport::Began { origin, already_updated });
     if matches!(origin, Origin::Plan | Origin::Replaced)
-        && let Ok(Some(stored)) = Hold::of(workload)
-        && let Some(from) = stored.scaled_from(workload)
+        && let Some(from) = stored.and_then(|stored| stored.scaled_from(workload))
     {
         reports.push(StepReport::Scaled { from, to: workload.wanted() });
     }

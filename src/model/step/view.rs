@@ -87,13 +87,13 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     let last = plan.last_batch.as_ref();
     let earlier = observed.iter().filter(|batch| last.is_some_and(|last| batch.number < last.number));
     let begun = earlier.chain(last).map(|planned| {
-        let stage = if state.present_batch.is_some_and(|present| present.number == planned.number) {
+        let batch_stage = if state.present_batch.is_some_and(|present| present.number == planned.number) {
             stage(state, memory)
         } else {
             let slots = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied());
             BatchStage::Done { healthy: Soak::default().healthy(slots, state.now) } // by the timestamps of pods
         };
-        batch_of(planned, &by_key, stage)
+        batch_of(planned, &by_key, batch_stage)
     });
     let batches = begun.chain(coming).collect();
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
@@ -145,8 +145,8 @@ fn slots_by_key<'s>(state: &'s State<'_>) -> SlotsByKey<'s> {
 }
 
 /// Returns a batch with the state of its slots.
-pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, stage: BatchStage) -> BatchView {
-    batch_of(planned, &slots_by_key(state), stage)
+pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
+    batch_of(planned, &slots_by_key(state), batch_stage)
 }
 
 fn batch_of(planned: &PlannedBatch, by_key: &SlotsByKey<'_>, stage: BatchStage) -> BatchView {

@@ -151,8 +151,8 @@ fn began(stepper: &Stepper, origin: Origin, already_updated: &[String], now: Now
     let named = names(already_updated);
     match origin {
         Origin::Plan => printed.and_note("note: continuing the existing plan"),
-        Origin::Pause | Origin::Free { .. } if already_updated.is_empty() => printed,
-        Origin::Pause | Origin::Free { .. } => {
+        Origin::Pause | Origin::Free if already_updated.is_empty() => printed,
+        Origin::Pause | Origin::Free => {
             printed.and_note(format!("note: already updated before this plan: {named}"))
         }
         Origin::Replaced if already_updated.is_empty() => {
