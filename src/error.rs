@@ -97,18 +97,6 @@ impl Error {
         self.kind
     }
 
-    /// Whether the error only withholds additional data, so that a command can work without it.
-    #[must_use]
-    pub fn is_withheld(&self) -> bool {
-        self.kind == ErrorKind::NotReadable
-    }
-
-    /// Returns the message with its source, without `error: `.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        self.to_string()
-    }
-
     /// Returns the hint, if there is one.
     #[must_use]
     pub fn next_step(&self) -> Option<&str> {
@@ -168,7 +156,7 @@ mod tests {
     fn the_number_of_a_system_error_is_left_out() {
         let missing = io::Error::from_raw_os_error(2);
         let error = Error::new(ErrorKind::File, "cannot read web.yaml").caused_by(missing);
-        assert_eq!(error.sentence(), "cannot read web.yaml: No such file or directory");
+        assert_eq!(error.to_string(), "cannot read web.yaml: No such file or directory");
     }
 
     #[test]
@@ -176,7 +164,7 @@ mod tests {
         let missing = io::Error::new(io::ErrorKind::NotFound, "no such file");
         let error = Error::new(ErrorKind::File, "cannot read web.yaml").caused_by(missing);
         let error = Error::new(ErrorKind::Unreachable, "no kubeconfig").caused_by(error);
-        assert_eq!(error.sentence(), "no kubeconfig: cannot read web.yaml: no such file");
+        assert_eq!(error.to_string(), "no kubeconfig: cannot read web.yaml: no such file");
         let beneath = error.source().and_then(|source| source.source());
         let kind = beneath.and_then(|source| source.downcast_ref::<io::Error>()).map(io::Error::kind);
         assert_eq!(kind, Some(io::ErrorKind::NotFound));

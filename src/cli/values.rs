@@ -112,7 +112,7 @@ fn template_form(value: &str) -> OtherValue<DocumentForm> {
         "" => Err("template format specified but no template given".to_owned()),
         text => JsonPath::parse(text).map_err(|why| format!("error parsing jsonpath {text}, {why}")),
     };
-    let file = || read_template(template).map_err(|error| error.sentence());
+    let file = || read_template(template).map_err(|error| error.to_string());
     let form = match name.to_ascii_lowercase().as_str() {
         "jsonpath" => path(template).map(TemplateForm::JsonPath),
         "jsonpath-as-json" => path(template).map(TemplateForm::JsonPathAsJson),

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::source::{Source, concurrently};
 use crate::cluster::list::ListQuery;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::{CONFIG_MAP, SECRET};
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 
@@ -47,15 +47,14 @@ pub async fn changed_configuration(
     for (title, listed) in concurrently(lists).await {
         match listed {
             Ok(objects) => read.objects.extend(objects),
-            Err(error) if error.is_withheld() => unread.push((title, error)),
+            Err(error) if error.kind() == ErrorKind::NotReadable => unread.push((title, error)),
             Err(error) => read.errors.push(error),
         }
     }
     if let Some((_, error)) = unread.first() {
         let mut titles: Vec<_> = unread.iter().map(|(title, _)| *title).collect();
         titles.dedup();
-        read.note =
-            Some(format!("note: changes of {} are not listed: {}", titles.join(" and "), error.sentence()));
+        read.note = Some(format!("note: changes of {} are not listed: {error}", titles.join(" and ")));
     }
     read
 }

@@ -189,8 +189,8 @@ fn by_owner<T>(all: impl IntoIterator<Item = Arc<T>>, owner: impl Fn(&T) -> &Str
 pub fn or_note<T>(read: Result<T>, consequence: &str, print: impl FnOnce(String)) -> Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
-        Err(error) if error.is_withheld() => {
-            print(format!("note: {consequence}: {}", error.sentence()));
+        Err(error) if error.kind() == ErrorKind::NotReadable => {
+            print(format!("note: {consequence}: {error}"));
             Ok(None)
         }
         Err(error) => Err(error),

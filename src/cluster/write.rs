@@ -75,7 +75,7 @@ impl Source {
         match outcome {
             // The pod is gone, or another pod has its name.
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
-            WriteOutcome::RetryLater => DeletionResult::Disallowed(error.sentence()),
+            WriteOutcome::RetryLater => DeletionResult::Disallowed(error.to_string()),
             WriteOutcome::Unknown => DeletionResult::Unknown(error),
             WriteOutcome::Unreachable => DeletionResult::Unavailable(error),
             WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
@@ -214,7 +214,7 @@ mod tests {
         for (body, sentence) in [("{}", "explained"), (CAUSES, "needs 2")] {
             let failure = response(StatusCode::TOO_MANY_REQUESTS, body);
             let failure = WriteFailure::of(&failure, |_| Error::new(ErrorKind::Refused, "explained"));
-            assert_eq!(failure.error.sentence(), sentence);
+            assert_eq!(failure.error.to_string(), sentence);
         }
     }
 }

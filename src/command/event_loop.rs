@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use super::stop_signals::StopSignals;
 use crate::cluster::observe::Observer;
 use crate::cluster::source::Cluster;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::engine::{Effects, Engine, Now, TargetEvent, TargetId};
 use crate::model::kind::Workload;
@@ -137,7 +137,7 @@ pub(super) fn event_of_log(
     lines: Result<Vec<String>, Error>,
     ui: &mut Ui,
 ) -> Option<TargetEvent> {
-    if lines.as_ref().is_err_and(Error::is_withheld) {
+    if lines.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotReadable) {
         ui.err_line_once("note: container logs are not shown: cannot read logs");
         return None;
     }

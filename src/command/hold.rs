@@ -173,9 +173,7 @@ async fn write(
         match read {
             Ok(observed) => writer.print_effect(&observed, verb, patch),
             Err(error) => {
-                writer
-                    .ui
-                    .err_line(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
+                writer.ui.err_line(&format!("note: the effect on the pods is not shown: {error}"));
             }
         }
     }

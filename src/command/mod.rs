@@ -166,7 +166,7 @@ pub async fn run(
     ui.err_errors(&outcome.errors);
     if let Err(error) = append_job_summary(&environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
-        ui.err_line(&format!("warning: {}", error.sentence()));
+        ui.err_line(&format!("warning: {error}"));
     }
     let exit = outcome.worst_exit();
     if ui.finish().is_ok() {

@@ -132,7 +132,7 @@ impl<'a> PatchTarget<'a> {
         let label = self.label();
         match now {
             Ok(now) if patch.is_applied_to(&now) => {
-                ui.err_line(&format!("note: {}; read {label} again: the change was applied", error.sentence()));
+                ui.err_line(&format!("note: {error}; read {label} again: the change was applied"));
                 Ok(Ok(now))
             }
             Ok(now) => match Conflict::of(patch, &now) {

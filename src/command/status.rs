@@ -241,7 +241,7 @@ async fn await_creation(
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
             let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
-            ui.err_lines(search.outcome.all_errors().map(|missing| wait(missing.sentence())));
+            ui.err_lines(search.outcome.all_errors().map(|missing| wait(missing.to_string())));
         }
         tokio::select! {
             biased;

@@ -63,7 +63,7 @@ fn outcome_words(outcome: &Outcome) -> Option<String> {
         Outcome::Deleted => "deleted".to_owned(),
         Outcome::Recreated => "deleted and created again".to_owned(),
         Outcome::TimedOut(limit) => format!("timed out after {}", go_duration::short(*limit)),
-        Outcome::Unreadable(error) => format!("cannot be read: {}", error.sentence()),
+        Outcome::Unreadable(error) => format!("cannot be read: {error}"),
         Outcome::Reached | Outcome::Held | Outcome::Unfinished | Outcome::Interrupted(_) => return None,
     })
 }

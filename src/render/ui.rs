@@ -289,7 +289,7 @@ impl Ui {
     /// Prints errors on stderr with the prefix `error: `, and their hints.
     pub fn err_errors(&mut self, errors: &[Error]) {
         for error in errors {
-            self.err_line(&format!("error: {}", error.sentence()));
+            self.err_line(&format!("error: {error}"));
             if let Some(hint) = error.next_step() {
                 self.messages.hint(hint);
             }
@@ -318,7 +318,7 @@ impl Ui {
 
     /// Records that the output cannot be printed as the user wants it. The command then ends as after a failed write.
     pub fn fail_output(&mut self, error: &Error) {
-        self.remember(Err(io::Error::other(error.sentence())));
+        self.remember(Err(io::Error::other(error.to_string())));
     }
 
     fn remember(&mut self, written: io::Result<()>) {

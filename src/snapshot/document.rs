@@ -194,7 +194,7 @@ mod tests {
             (format!("{object} {{\n\"a\": 1,}}"), "line 2 column 8: invalid syntax"),
         ] {
             let error = read_objects(text, "x.json").unwrap_err();
-            assert_eq!(error.sentence(), format!("cannot parse x.json as JSON: {problem}"));
+            assert_eq!(error.to_string(), format!("cannot parse x.json as JSON: {problem}"));
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
         ] {
             let error = read_objects(text.to_owned(), "x.yaml").unwrap_err();
             assert_eq!(error.exit().code(), 2, "{text:.20}");
-            assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
         }
     }
 }

@@ -197,6 +197,6 @@ mod tests {
         assert_eq!(specs(deployments.unwrap(), "").unwrap(), [Some(1)]);
         assert_eq!(specs(&REPLICA_SET, "app=b").unwrap(), [Some(2)]);
         let error = specs(&REPLICA_SET, "app=a").unwrap_err();
-        assert_eq!(error.sentence(), "cannot parse x as JSON: it is nested too deeply");
+        assert_eq!(error.to_string(), "cannot parse x as JSON: it is nested too deeply");
     }
 }

@@ -82,7 +82,7 @@ async fn several_budgets_for_a_pod_are_a_refusal() {
     create_budget(&cluster, "two", &json!({}));
     let result = evict(&cluster, "db-4").await;
     let DeletionResult::Refused(error) = &result else { panic!("{result:?}") };
-    assert!(error.sentence().contains("more than one PodDisruptionBudget"), "{error:?}");
+    assert!(error.to_string().contains("more than one PodDisruptionBudget"), "{error:?}");
 }
 
 #[tokio::test]
@@ -115,6 +115,6 @@ async fn nodes_and_budgets_are_read_or_reported_as_withheld() {
     let gina = connect_as(&cluster, "gina");
     let error = nodes(&gina).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotReadable);
-    assert!(error.sentence().starts_with("cannot read nodes: forbidden"), "{}", error.sentence());
+    assert!(error.to_string().starts_with("cannot read nodes: forbidden"), "{error}");
     assert_eq!(disruption_budgets(&gina, "shop").await.unwrap_err().kind(), ErrorKind::NotReadable);
 }

@@ -241,7 +241,7 @@ impl Cluster {
             };
             let Some(pause) = pause else { return Err(failure) };
             if policy.has_notices() {
-                let reason = self.explain(&failure).sentence();
+                let reason = self.explain(&failure).to_string();
                 let notice = format!("note: {reason}; retrying in {}", seconds(pause));
                 self.notify_once("retrying", &notice, pause);
             }
@@ -318,7 +318,7 @@ impl Cluster {
         if self.logs_requests {
             let outcome = match &outcome {
                 Ok(response) => response.status().to_string(),
-                Err(failure) => self.explain(failure).sentence(),
+                Err(failure) => self.explain(failure).to_string(),
             };
             let took = sent.elapsed().as_millis();
             self.notify(&format!("{verb} {url} {outcome} in {took} milliseconds"));

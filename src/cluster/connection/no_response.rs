@@ -188,7 +188,7 @@ mod tests {
         ] {
             let failure = ApiServer::in_process("shop").no_response(&error);
             assert_eq!(
-                (failure.error.sentence().as_str(), failure.may_be_handled),
+                (failure.error.to_string().as_str(), failure.may_be_handled),
                 (sentence, may_be_handled)
             );
             assert_eq!(failure.is_transient, sentence.contains("lost"), "{sentence}");

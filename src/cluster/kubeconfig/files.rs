@@ -149,7 +149,7 @@ mod tests {
             "users: s3same".to_owned(),
             "s3same".to_owned(),
         ] {
-            let error = parse(&text, Path::new("config")).unwrap_err().sentence();
+            let error = parse(&text, Path::new("config")).unwrap_err().to_string();
             assert!(!error.contains("s3same"), "{text}: {error}");
         }
     }
@@ -160,7 +160,7 @@ mod tests {
             ("clusters: [", "config is not a kubeconfig: line 1, column 11"),
             ("users: s3same", "config is not a kubeconfig: line 1, column 8"),
         ] {
-            assert_eq!(parse(text, Path::new("config")).unwrap_err().sentence(), words);
+            assert_eq!(parse(text, Path::new("config")).unwrap_err().to_string(), words);
         }
     }
 

@@ -257,7 +257,7 @@ users:
             (named(None, None, Some("x")), "no user \"x\""),
         ] {
             let error = decided(&overrides).unwrap_err();
-            assert!(error.sentence().contains(message), "{error:?}");
+            assert!(error.to_string().contains(message), "{error:?}");
             assert_eq!(error.exit().code(), 2);
         }
     }
@@ -313,7 +313,7 @@ users:
             (&["/a".into(), "/b".into()], "the files /a, /b in $KUBECONFIG do not exist", 2),
         ] {
             let error = decide(Kubeconfig::default(), &Overrides::default(), None, missing).unwrap_err();
-            assert_eq!(error.sentence(), format!("no cluster is configured: {words}"));
+            assert_eq!(error.to_string(), format!("no cluster is configured: {words}"));
             assert_eq!(error.exit().code(), exit);
         }
     }

@@ -54,7 +54,7 @@ impl Outage {
         if !was_notified {
             state.is_reported = true;
             drop(state);
-            let reason = self.cluster.explain(failure).sentence();
+            let reason = self.cluster.explain(failure).to_string();
             self.cluster.notify(&format!("note: cannot read {resource}: {reason}; trying again"));
         }
     }

@@ -78,9 +78,10 @@ async fn queries(request: &Request, source: &Source, ui: &mut Ui) -> Result<Vec<
             TargetWord::All(kind) => queries.push(of(*kind)),
             TargetWord::IfServed(kind) => match source.list(&of(*kind), |_| Some(())).await {
                 Ok(_) => queries.push(of(*kind)),
-                Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
+                Err(error)
+                    if error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::NotReadable => {}
                 Err(error) if error.kind() == ErrorKind::Refused => {
-                    ui.err_line(&format!("note: {}", error.sentence()));
+                    ui.err_line(&format!("note: {error}"));
                 }
                 Err(error) => return Err(error),
             },

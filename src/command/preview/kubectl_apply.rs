@@ -179,7 +179,7 @@ impl<'a> KubectlApply<'a> {
 fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
     let origin = "the output of kubectl";
     let not_objects = |error: Error| {
-        Error::new(ErrorKind::Program, format!("cannot use {origin}")).caused_by(error.sentence())
+        Error::new(ErrorKind::Program, format!("cannot use {origin}")).caused_by(error.to_string())
     };
     let text = std::str::from_utf8(stdout)
         .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;

@@ -121,10 +121,12 @@ impl<'a> TargetFinder<'a> {
                 // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
                 (TargetWord::IfServed(_), Err(error)) if is_absent(&error) => {}
                 (TargetWord::IfServed(_), Err(error)) if error.kind() == ErrorKind::Refused => {
-                    found.notes.push(format!("note: {}", error.sentence()));
+                    found.notes.push(format!("note: {error}"));
                 }
-                (TargetWord::All(_), Err(error)) if error.is_withheld() && scope.targets.len() > 1 => {
-                    found.notes.push(format!("note: {}", error.sentence()));
+                (TargetWord::All(_), Err(error))
+                    if error.kind() == ErrorKind::NotReadable && scope.targets.len() > 1 =>
+                {
+                    found.notes.push(format!("note: {error}"));
                 }
                 (_, Err(error)) => found.outcome.errors.push(error),
             }
@@ -297,7 +299,7 @@ fn other_namespace(declared: &str, asked: &str) -> Error {
 
 /// Whether the server or the snapshot has no objects of a type at all.
 fn is_absent(error: &Error) -> bool {
-    error.kind() == ErrorKind::NotFound || error.is_withheld()
+    error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::NotReadable
 }
 
 /// Returns the namespace of a search; none for all of them.

@@ -267,7 +267,7 @@ mod tests {
             ("deploy web", true, "name cannot be provided"),
         ] {
             let error = read_targets(&words(line), selector).unwrap_err();
-            assert!(error.sentence().contains(message), "{line}: {error:?}");
+            assert!(error.to_string().contains(message), "{line}: {error:?}");
             assert_eq!(error.exit().code(), 2, "{line}");
         }
     }

@@ -66,7 +66,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
             match end_if_completed(&workload, &mut writer).await {
                 Err(error) if outcome.exit == Exit::Done => outcome.errors.push(error),
                 Err(error) => {
-                    writer.ui.err_line(&format!("warning: the hold was not ended: {}", error.sentence()));
+                    writer.ui.err_line(&format!("warning: the hold was not ended: {error}"));
                 }
                 Ok(()) => {}
             }
@@ -113,7 +113,7 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
                     announce(prepared, &undo, request, writer)?;
                 }
                 Err(error) => {
-                    writer.ui.err_line(&format!("{workload} cannot be rolled back: {}", error.sentence()));
+                    writer.ui.err_line(&format!("{workload} cannot be rolled back: {error}"));
                 }
             },
         }
@@ -160,7 +160,7 @@ async fn roll_back_workload(
             return Err(error);
         }
         if !is_stepped {
-            writer.ui.err_line(&format!("note: {}; trying again (--force)", error.sentence()));
+            writer.ui.err_line(&format!("note: {error}; trying again (--force)"));
         }
         let observed = writer.read_for_write(again).await?;
         prepared = Prepared { observed, is_announced: false, ..prepared };
@@ -267,7 +267,7 @@ async fn record_cause(workload: &Workload, target: &Revision, cause: &str, write
     let why = match writer.apply(&patch, &PatchTarget::of_revision(workload, &kept)).await {
         Ok(Ok(_)) => return,
         Ok(Err(_)) => "another client changed it".to_owned(),
-        Err(error) => error.sentence(),
+        Err(error) => error.to_string(),
     };
     writer.ui.err_line(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
 }

@@ -50,7 +50,7 @@ impl DeletionResult {
         match self {
             Self::Deleted | Self::Unknown(_) => None,
             Self::Disallowed(message) => Some(message.clone()),
-            Self::Refused(error) | Self::Unavailable(error) => Some(error.sentence()),
+            Self::Refused(error) | Self::Unavailable(error) => Some(error.to_string()),
             Self::NotSent => Some("another client changed the workload meanwhile".to_owned()),
         }
     }

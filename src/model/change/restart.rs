@@ -128,6 +128,6 @@ mod tests {
     fn a_paused_deployment_is_refused() {
         let paused = workload("Deployment", &json!({"paused": true, "template": {}}));
         let error = restart(&paused, Timestamp::UNIX_EPOCH, None).unwrap_err();
-        assert_eq!(error.sentence(), "deployment/w is paused; resume it first");
+        assert_eq!(error.to_string(), "deployment/w is paused; resume it first");
     }
 }

@@ -89,7 +89,7 @@ impl FollowedTarget {
         let written = match written {
             Ok(written) => written,
             Err(error) => {
-                let not_started = Some(RollbackResult::NotStarted(error.sentence()));
+                let not_started = Some(RollbackResult::NotStarted(error.to_string()));
                 let result = TargetResult { rollback: not_started, ..rollback.failed.clone() };
                 self.rollback = Some(rollback);
                 return self.set_result(result, out);

@@ -224,7 +224,7 @@ mod tests {
                 Ok(word) => prop_assert_eq!(RevisionWord::read(&word.to_string()), Ok(word)),
                 Err(error) => {
                     prop_assert_eq!(error.exit().code(), 2);
-                    prop_assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+                    prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error);
                 }
             }
         }

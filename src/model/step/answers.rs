@@ -161,8 +161,7 @@ impl Stepper {
             WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_now(),
             WriteResult::Refused(_) if self.ending.is_some() => {}
             WriteResult::Refused(error) if self.is_rolling_back() => {
-                self.memory.rollback.blocked =
-                    Some(format!("the server refused the write: {}", error.sentence()));
+                self.memory.rollback.blocked = Some(format!("the server refused the write: {error}"));
             }
             WriteResult::Refused(error) => self.finish(StepOutcome::Error(error), now),
         }
@@ -217,7 +216,7 @@ impl Stepper {
                 _ if self.ending.is_some() => {} // only the lock is still to be released
                 DeletionResult::Unavailable(error) => self.retry(&error, now),
                 DeletionResult::Refused(error) if self.memory.rollback.revision.is_some() => {
-                    let why = format!("{} was not deleted: {}", pod.name, error.sentence());
+                    let why = format!("{} was not deleted: {error}", pod.name);
                     self.memory.rollback.blocked = Some(why);
                 }
                 DeletionResult::Refused(error) => self.finish(StepOutcome::Error(error), now),
@@ -246,7 +245,7 @@ impl Stepper {
         if !self.memory.ownership.has_acquired_lock() && now.elapsed >= since + GIVE_UP_AFTER {
             return self.end(StepOutcome::Error(error.clone()));
         }
-        let what = format!("an answer of the server: {}", error.sentence());
+        let what = format!("an answer of the server: {error}");
         self.reporter.report_once(StepReport::Waiting(what));
     }
 

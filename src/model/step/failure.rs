@@ -94,7 +94,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     };
     let (mut patch, below) = match undo(observed, before, &UndoOptions::default()) {
         Ok(Undo { patch, below, .. }) => (patch, below),
-        Err(error) => return not_started(error.sentence()),
+        Err(error) => return not_started(error.to_string()),
     };
     let is_on_delete = state.hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
     if is_on_delete && below.is_none() {

@@ -149,7 +149,7 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
             let limit = go_duration::write(*limit);
             format!("error: timed out waiting for the condition: {name} after {limit} (--timeout){last}")
         }
-        Outcome::Unreadable(error) => format!("error: {name}: {}", error.sentence()),
+        Outcome::Unreadable(error) => format!("error: {name}: {error}"),
         Outcome::Interrupted(stop) => {
             format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
         }

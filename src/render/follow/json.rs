@@ -116,7 +116,7 @@ fn ended(result: &TargetResult) -> Value {
         _ => None,
     };
     let error = match &result.outcome {
-        Outcome::Unreadable(error) => Some(without_secrets(&error.sentence())),
+        Outcome::Unreadable(error) => Some(without_secrets(&error.to_string())),
         Outcome::Failed(RolloutFailure::Replaced(line)) => Some(line.clone()),
         Outcome::OtherTargetFailed(other) => Some(format!("{other} failed")),
         Outcome::TimedOut(_) => {

@@ -192,7 +192,7 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
             facts["rollback"] = rollback.as_ref().map(rollback_facts).unwrap_or_default();
             facts
         }
-        StepOutcome::Error(error) => json!({"error": error.sentence()}),
+        StepOutcome::Error(error) => json!({"error": error.to_string()}),
         StepOutcome::TimedOut(limit) => json!({"limitSeconds": seconds(*limit)}),
         _ => json!({}),
     };

@@ -29,8 +29,8 @@ pub fn one(data: &[u8]) {
 
 fn try_workload(workload: Workload) {
     if let Err(error) = Hold::of(&workload) {
-        assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
-        assert!(error.sentence().len() < 1000, "{}", error.sentence());
+        assert_eq!(error.to_string().lines().count(), 1, "{error}");
+        assert!(error.to_string().len() < 1000, "{error}");
     }
     if let Some(json) = hold_json(&workload) {
         assert!(json.is_object() && hold_words(&workload).is_some());

@@ -44,7 +44,7 @@ pub fn one(data: &[u8]) {
 }
 
 fn assert_one_line(error: &Error) {
-    assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+    assert_eq!(error.to_string().lines().count(), 1, "{error}");
 }
 
 /// Returns the paths of two files of this process, in memory if possible.

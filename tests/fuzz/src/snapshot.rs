@@ -15,7 +15,7 @@ pub fn one(data: &[u8]) {
         Ok(objects) => objects,
         Err(error) => {
             assert_eq!(error.exit().code(), 2);
-            return assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+            return assert_eq!(error.to_string().lines().count(), 1, "{error}");
         }
     };
     for object in &objects {

@@ -343,7 +343,7 @@ mod tests {
         let at_rest = json!({"currentRevision": "w-4", "updateRevision": "w-4"});
         let refused =
             TargetRevision::Stable.find(&observation("StatefulSet", "x:4", &at_rest, &kept)).unwrap_err();
-        assert!(refused.sentence().contains("2 (4 ready)"), "{}", refused.sentence());
+        assert!(refused.to_string().contains("2 (4 ready)"), "{refused}");
     }
 
     #[test]
@@ -351,7 +351,7 @@ mod tests {
         let kept = [(1, "x:1", 0), (2, "x:2", 0), (2, "x:3", 0), (4, "x:4", 3)];
         let refused =
             TargetRevision::Previous.find(&observation("Deployment", "x:4", &json!({}), &kept)).unwrap_err();
-        assert!(refused.sentence().contains('2'), "{}", refused.sentence());
+        assert!(refused.to_string().contains('2'), "{refused}");
         let kept = [(1, "x:1", 0), (1, "x:2", 0), (3, "x:3", 0), (4, "x:4", 3)];
         assert_eq!(
             found(&TargetRevision::Previous, &observation("Deployment", "x:4", &json!({}), &kept)),
@@ -377,7 +377,7 @@ mod tests {
             let outage = unready(outage, "w-2");
             assert_eq!(found(&goal, &outage), Some(1), "{kind}: nothing speaks against 1");
             let stable = TargetRevision::Stable.find(&outage).unwrap_err();
-            let sentence = stable.sentence();
+            let sentence = stable.to_string();
             assert!(sentence.ends_with("w has no stable revision: every pod runs revision 2"), "{sentence}");
             assert!(stable.next_step().is_some_and(|hint| hint.ends_with(" --to 1")), "{kind}");
 

@@ -214,7 +214,7 @@ fn a_selector_that_matches_no_node_is_an_error() {
     fixture.plan.pace.node_selector = Some("zone=c".to_owned());
     let error = check_node_flags(&fixture.state()).unwrap_err();
     assert!(
-        error.exit().code() == 1 && error.sentence().contains("matches none of the 2 nodes"),
+        error.exit().code() == 1 && error.to_string().contains("matches none of the 2 nodes"),
         "{error:?}"
     );
     fixture.plan.pace.node_selector = Some("zone=b".to_owned());
@@ -226,7 +226,7 @@ fn an_order_without_any_node_is_an_error() {
     let mut fixture = DaemonSetFixture::of(1, &[]).in_zones(&[]);
     fixture.plan.pace.order = Some("zone".to_owned());
     let error = check_node_flags(&fixture.state()).unwrap_err();
-    assert_eq!(error.sentence(), "--order needs the labels of nodes, and the cluster has no nodes");
+    assert_eq!(error.to_string(), "--order needs the labels of nodes, and the cluster has no nodes");
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     assert_eq!(check_node_flags(&fixture.state()), Ok(()));
     fixture.plan.pace.order = Some("zone".to_owned());
     let error = check_node_flags(&fixture.state()).unwrap_err();
-    assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
+    assert!(error.to_string().contains("listing nodes is forbidden") && error.exit().code() == 1);
 }
 
 /// Steps DaemonSets, and counts how often it is asked about a node that is not ready.

@@ -106,5 +106,5 @@ fn undo_refuses_a_plan_that_the_outdated_pods_contradict() {
     hold["plan"]["from"] = "db-2".into();
     fixture.cluster.object["metadata"]["annotations"][HOLD_ANNOTATION] = hold.to_string().into();
     let error = TargetRevision::Previous.find(&fixture.cluster.observed()).unwrap_err();
-    assert!(error.sentence().ends_with("but the outdated pods run revision 1"), "{}", error.sentence());
+    assert!(error.to_string().ends_with("but the outdated pods run revision 1"), "{error}");
 }
