@@ -12,7 +12,7 @@ use super::context::Context;
 use super::event_loop::{LOG_LINES, Reporter, event_of_log};
 use super::follow::{self, Following, print_remarks};
 use super::stop_signals::StopSignals;
-use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads_with};
+use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::{Cluster, Source, beside};
@@ -52,7 +52,7 @@ pub struct Request {
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let found = match request.wait_for_creation {
-        None => find_workloads_with(&request.scope, request.keep(), source, ui).await?,
+        None => find_workloads(&request.scope, request.keep(), source, ui).await?,
         Some(limit) => match await_creation(request, limit, context, ui).await? {
             ControlFlow::Continue(found) => found,
             ControlFlow::Break(signal) => {
@@ -214,7 +214,7 @@ const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 /// at most. Breaks on a signal.
 ///
 /// # Errors
-/// As [`find_workloads_with`].
+/// As [`find_workloads`].
 async fn await_creation(
     request: &Request,
     limit: Duration,
@@ -250,5 +250,5 @@ async fn await_creation(
             () = sleep_until(end) => {}
         }
     }
-    find_workloads_with(scope, request.keep(), source, ui).await.map(ControlFlow::Continue)
+    find_workloads(scope, request.keep(), source, ui).await.map(ControlFlow::Continue)
 }

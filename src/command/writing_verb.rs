@@ -1,6 +1,7 @@
 //! The options and steps that every writing verb shares: find the targets, confirm, write, print.
 
 use std::collections::HashSet;
+use std::convert::identity;
 
 use serde_json::Value;
 
@@ -115,7 +116,8 @@ impl<'a> Writer<'a> {
             )
             .hint("unset ROLLOUT2_REDACT"));
         }
-        let FoundTargets { mut workloads, outcome, .. } = find_workloads(scope, context.source, ui).await?;
+        let FoundTargets { mut workloads, outcome, .. } =
+            find_workloads(scope, identity, context.source, ui).await?;
         // Two arguments may mean one workload. The second write would conflict with the first one.
         let mut uids = HashSet::new();
         workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));

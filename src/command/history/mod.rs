@@ -7,7 +7,7 @@ pub use self::request::Request;
 use super::CommandOutcome;
 use crate::cluster::reader::{Needs, read_all};
 use crate::command::context::Context;
-use crate::command::targets::{FoundTargets, find_workloads_with};
+use crate::command::targets::{FoundTargets, find_workloads};
 use crate::error::{Error, Result};
 use crate::model::diff::shown;
 use crate::model::kind::Workload;
@@ -29,7 +29,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let keep = |workload: Workload| {
         if keeps_everything { workload } else { workload.with_template_owners_only() }
     };
-    let found = find_workloads_with(&request.scope, keep, source, ui).await?;
+    let found = find_workloads(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let (pods, documents) = (request.shows_pods(), request.shows_documents());
     let needs = Needs { documents, pods, ..Needs::REVISIONS };

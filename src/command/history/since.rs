@@ -5,7 +5,7 @@ use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
-use crate::command::targets::{FoundTargets, find_workloads_with};
+use crate::command::targets::{FoundTargets, find_workloads};
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::kind::Workload;
@@ -24,7 +24,7 @@ pub(super) async fn run(
     source: &Source,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
-    let found = find_workloads_with(&request.scope, Workload::with_template_owners_only, source, ui).await?;
+    let found = find_workloads(&request.scope, Workload::with_template_owners_only, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());

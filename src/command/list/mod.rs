@@ -8,7 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::targets::{FoundTargets, TargetScope, find_workloads_with};
+use super::targets::{FoundTargets, TargetScope, find_workloads};
 use crate::cluster::reader::{Needs, are_in_few_namespaces, read_all};
 use crate::cluster::source::Source;
 use crate::error::Result;
@@ -104,7 +104,7 @@ enum Listed {
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let keep = |workload| request.keep(workload, source.now());
-    let found = find_workloads_with(&request.scope, keep, source, ui).await?;
+    let found = find_workloads(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
     let (mut rollouts, mut unread) = (Vec::new(), Vec::new());

@@ -5,6 +5,8 @@ pub mod scope;
 
 pub use scope::{FoundTargets, TargetScope};
 
+use std::convert::identity;
+
 use self::manifest::kind_of;
 use self::scope::{TargetWord, not_one};
 use crate::cluster::list::ListQuery;
@@ -31,20 +33,12 @@ pub async fn read_for_write(workload: Workload, source: &Source, ui: &mut Ui) ->
     observed
 }
 
-/// Finds the workloads of a scope.
-///
-/// # Errors
-/// When the search cannot start, because there is no valid namespace.
-pub async fn find_workloads(scope: &TargetScope, source: &Source, ui: &mut Ui) -> Result<FoundTargets> {
-    find_workloads_with(scope, |workload| workload, source, ui).await
-}
-
 /// Finds the workloads of a scope, and keeps what `keep` makes of each. There may be thousands, and most of their memory is
 /// in fields that few commands need.
 ///
 /// # Errors
-/// As [`find_workloads`].
-pub async fn find_workloads_with<T>(
+/// When the search cannot start, because there is no valid namespace.
+pub async fn find_workloads<T>(
     scope: &TargetScope,
     keep: impl Fn(Workload) -> T,
     source: &Source,
@@ -60,7 +54,7 @@ pub async fn find_workloads_with<T>(
 /// # Errors
 /// As [`find_workloads`], and when the workload does not exist.
 pub async fn find_workload(scope: &TargetScope, source: &Source, ui: &mut Ui) -> Result<Workload> {
-    let mut found = find_workloads(scope, source, ui).await?;
+    let mut found = find_workloads(scope, identity, source, ui).await?;
     match (found.workloads.pop(), found.outcome.errors.pop()) {
         (_, Some(error)) => Err(error),
         (Some(workload), None) => Ok(workload),
