@@ -10,7 +10,7 @@ pub enum Exit {
     Error,
     /// 2: a bad flag, a bad argument, an unreadable file. Nothing was written.
     Usage,
-    /// 3: timed out, or still progressing with `--watch=false`, or nobody reads stdout any more.
+    /// 3: timed out, or still progressing with `--watch=false`, or stdout was closed.
     Unfinished,
     /// 4: the rollout, a batch or a check failed.
     Failed,

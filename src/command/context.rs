@@ -96,8 +96,8 @@ impl CommandOutcome {
         self
     }
 
-    /// Leaves out repetitions of an error: the server fails the list of each type, or of each target, in the same way.
-    pub(super) fn name_errors_once(&mut self) {
+    /// Removes repeated errors: the server fails the list of each type, or of each target, in the same way.
+    pub(super) fn remove_repeated_errors(&mut self) {
         let mut named = Vec::new();
         self.errors.retain(|error| {
             let is_new = !named.contains(error);

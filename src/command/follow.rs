@@ -29,7 +29,7 @@ use crate::render::ui::Ui;
 use crate::render::{follow as render, job_summary};
 use crate::world::Terminal;
 
-/// What to follow and how to print it.
+/// How to follow workloads and print the reports.
 pub struct Following<'a> {
     /// The goal, the deadlines and the timeout.
     pub options: FollowOptions,
@@ -103,7 +103,7 @@ pub(super) async fn run(
 }
 
 /// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
-/// workload in `written` is the object that our write returned; a later template takes over from it.
+/// workload in `written` is the object that our write returned; if another client changes its template later, it fails.
 pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>) -> CommandOutcome {
     let (context, change) = (writer.context, writer.options);
     let (Some(options), Source::Cluster(cluster), false) = (&change.wait, context.source, written.is_empty())
@@ -122,7 +122,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
     run(&following, written, so_far, cluster, writer.ui).await
 }
 
-/// Prints which pods have earlier values of what was read.
+/// Prints a note for each ConfigMap or Secret that changed after pods started.
 pub(super) fn print_remarks(
     follower: &Follower,
     configuration: &[Configuration],

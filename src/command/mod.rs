@@ -147,16 +147,16 @@ pub async fn run(
         }
         Err(error) => Err(error.clone()),
     };
-    // A verb that printed these documents has its errors among them.
-    let has_printed = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
-    let documents = command.documents.filter(|_| !has_printed);
+    // `preview` and `step` print their errors as documents.
+    let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
+    let documents = command.documents.filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     if let (Ok(source), true) = (&source, access.overrides.warnings_as_errors) {
         let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
         let message = format!("{} received", plural(warnings, "warning"));
         outcome.errors.extend((warnings > 0).then(|| Error::new(ErrorKind::Refused, message)));
     }
-    outcome.name_errors_once();
+    outcome.remove_repeated_errors();
     for error in outcome.all_errors() {
         if let Some(format) = documents {
             let exit = command.verb.process_exit(error.exit());

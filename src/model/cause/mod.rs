@@ -119,8 +119,6 @@ pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Time
 
 /// Merges problems that differ only in the pod into one cause. The example is the pod whose container restarted
 /// most often, or the first by name.
-///
-/// A container that crashed no more often than is allowed may recover.
 fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> {
     let mut groups: BTreeMap<_, Vec<PodProblem<'_>>> = BTreeMap::new();
     for found in found {
@@ -134,6 +132,7 @@ fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> 
     groups.into_iter().map(|((_, container, _), found)| cause(container, found, allowed)).collect()
 }
 
+/// Merges the problems of one cause. A container that crashed no more often than is allowed may recover.
 fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
     let restarts = |found: &PodProblem<'_>| found.container.map_or(0, |container| container.restarts);
     found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));

@@ -244,7 +244,7 @@ impl Pods {
         }
     }
 
-    /// Whether nothing tells the pods apart, so that nobody knows which ones a scale-down removes.
+    /// Whether nothing tells the pods apart, so that the pods that a scale-down removes cannot be predicted.
     #[must_use]
     pub fn are_interchangeable(self) -> bool {
         self == Self::Interchangeable

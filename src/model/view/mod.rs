@@ -78,7 +78,7 @@ pub fn follows_from_workload(workload: &Workload) -> bool {
 #[must_use]
 pub fn is_unchanged_since(workload: &Workload, since: Timestamp) -> bool {
     let is_earlier = |time: Timestamp| time < since;
-    // The last question is the dearest: it reads the managed fields.
+    // Last, because it parses `metadata.managedFields`.
     ended_at(workload).is_some_and(is_earlier)
         && follows_from_workload(workload)
         && template_owners(workload.object()).into_iter().all(|owner| is_earlier(owner.time))
