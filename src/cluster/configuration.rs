@@ -2,7 +2,8 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::source::{Source, concurrently};
+use super::concurrent::concurrently;
+use super::source::Source;
 use crate::cluster::list::ListQuery;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::{CONFIG_MAP, SECRET};

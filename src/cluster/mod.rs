@@ -3,8 +3,10 @@
 //! This room makes requests. It prints nothing and shows no verdict. It reports retries,
 //! warnings and slow responses to a [`Listener`](notice::Listener).
 
+pub mod concurrent;
 pub mod configuration;
 mod connection;
+mod container_log;
 pub mod credential;
 pub mod kubeconfig;
 pub mod list;

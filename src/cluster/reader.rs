@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::concurrent::concurrently;
 use super::list::{ListQuery, PodLabels};
-use super::source::{Source, concurrently};
+use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::event::{Event, Events};
 use crate::model::api::object::Object;

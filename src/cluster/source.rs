@@ -1,25 +1,19 @@
 //! Reads objects from a live cluster, reached over the network, or from a snapshot.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures_util::future::{Either, select};
-use futures_util::stream::{StreamExt, iter};
 use http::StatusCode;
 use k8s_openapi::jiff::Timestamp;
-use tokio::time::timeout;
 
 pub use super::connection::Cluster;
 use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use super::kubeconfig::overrides::Overrides;
 use super::list::ListQuery;
 use super::notice::Listener;
-use super::served_versions::{Discovery, group_path, is_fixed, not_served, percent_encoded};
+use super::served_versions::{is_fixed, not_served};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::{NAMESPACE, POD, ResourceType};
-use crate::model::cause::container_logs::{LogRef, last_lines};
+use crate::model::api::resource_type::{NAMESPACE, ResourceType};
 use crate::model::kind;
 use crate::snapshot::Snapshot;
 use crate::world::{InputPath, World};
@@ -185,12 +179,6 @@ fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
     Error::new(ErrorKind::Malformed, message)
 }
 
-/// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
-const LOG_LIMIT_BYTES: usize = 1 << 20;
-
-/// The limit for reading a log. The end of a command waits for those that were requested.
-const LOG_TIMEOUT: Duration = Duration::from_secs(5);
-
 impl Cluster {
     /// Requests an object. Returns the response if it does not exist.
     async fn object(
@@ -207,56 +195,6 @@ impl Cluster {
         Object::read(response.json()).map(Ok).map_err(|why| unusable_object(type_, name, why))
     }
 
-    /// Returns the last `lines` lines of a container's log as [`last_lines`] shortens them. The API server cuts the log
-    /// from the first of these lines on, so it is asked for more than is returned.
-    ///
-    /// # Errors
-    /// When the log cannot be read.
-    pub async fn log_tail(&self, namespace: &str, place: &LogRef, lines: usize) -> Result<Vec<String>> {
-        let pod = self.served.object(&POD, Some(namespace), &place.pod);
-        let (container, previous) = (percent_encoded(&place.container), place.previous);
-        let path = format!(
-            "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
-        );
-        let read = async { self.stream(&path).await?.read_to_limit(LOG_LIMIT_BYTES).await };
-        let read = match timeout(LOG_TIMEOUT, read).await {
-            Ok(read) => read,
-            Err(_) => Err(self.late(LOG_TIMEOUT)),
-        };
-        let bytes = read.map_err(|failure| self.explain_reading(&POD, &failure))?;
-        let text = String::from_utf8_lossy(&bytes);
-        if is_missing_log(&text) {
-            return Ok(Vec::new());
-        }
-        Ok(last_lines(&text))
-    }
-
-    /// Checks that the server serves a type that is not Kubernetes' own. Sends at most one request for each command.
-    ///
-    /// # Errors
-    /// When the server does not serve it, or cannot be asked.
-    pub(super) async fn check_served(&self, type_: &ResourceType) -> Result<()> {
-        if is_fixed(type_) {
-            return Ok(());
-        }
-        let path = group_path(type_);
-        let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
-        let answer = async {
-            match self.read(&path, is_absent).await {
-                Ok(response) if is_absent(&response) => Ok(Discovery::NoGroup),
-                Ok(response) => Ok(Discovery::read(&response.json())),
-                Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
-                Err(failure) => Err(failure),
-            }
-        };
-        // On the heap, because it is a large future.
-        match self.served.has_group(Box::pin(answer)).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(not_served(type_)),
-            Err(failure) => Err(self.explain_reading(type_, &failure)),
-        }
-    }
-
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue
     /// without those objects.
     pub(super) fn explain_reading(&self, type_: &ResourceType, failure: &RequestError) -> Error {
@@ -271,31 +209,5 @@ impl Cluster {
         Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
             .hint_if(error.next_step())
             .caused_by(error)
-    }
-}
-
-/// Whether the text is a kubelet's message that the log is missing. The kubelet sends it with status 200 instead of the
-/// log when the container was removed meanwhile (`pkg/kubelet/kuberuntime`, seen with 1.36).
-fn is_missing_log(text: &str) -> bool {
-    let answers = ["unable to retrieve container logs for ", "failed to try resolving symlinks in path "];
-    text.lines().count() == 1 && answers.iter().any(|answer| text.starts_with(answer))
-}
-
-/// The limit of concurrent requests. The API server queues more than its fair share for one client.
-const MAX_CONCURRENT: usize = 16;
-
-/// How long a command waits for what was read beside it, after it has ended.
-const BESIDE_GRACE: Duration = Duration::from_secs(1);
-
-/// Runs futures, at most `MAX_CONCURRENT` concurrently, and returns their results in the same order.
-pub async fn concurrently<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
-    iter(futures).buffered(MAX_CONCURRENT).collect().await
-}
-
-/// Runs what a command does, and beside it a read that it can do without. Returns nothing read if that takes much longer.
-pub async fn beside<A, B: Default>(work: impl Future<Output = A>, read: impl Future<Output = B>) -> (A, B) {
-    match select(pin!(work), pin!(read)).await {
-        Either::Left((done, read)) => (done, timeout(BESIDE_GRACE, read).await.unwrap_or_default()),
-        Either::Right((read, work)) => (work.await, read),
     }
 }

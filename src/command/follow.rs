@@ -12,9 +12,10 @@ use super::patch::{self, PatchTarget};
 use super::targets::read_for_write;
 use super::undo::notes::held_rollback;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
+use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::reread;
-use crate::cluster::source::{Cluster, Source, beside};
+use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
@@ -73,7 +74,7 @@ pub(super) async fn run(
     let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
     let (signals, mut reporter) = (following.context.signals.clone(), following);
-    let ((follower, _), configuration) = beside(
+    let ((follower, _), configuration) = with_optional_read(
         drive(follower, following, &found, cluster, signals, &mut reporter, ui),
         named_configuration(&following.configuration, following.context.source),
     )

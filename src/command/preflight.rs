@@ -8,8 +8,9 @@ use k8s_openapi::jiff::Timestamp;
 use tokio::time::timeout;
 
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
+use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
-use crate::cluster::source::{Source, concurrently};
+use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};

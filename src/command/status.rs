@@ -13,9 +13,10 @@ use super::event_loop::{LOG_LINES, Reporter, event_of_log};
 use super::follow::{self, Following, print_remarks};
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
+use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{Needs, read_all};
-use crate::cluster::source::{Cluster, Source, beside};
+use crate::cluster::source::{Cluster, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome};
@@ -120,7 +121,7 @@ async fn evaluate_all(
 ) -> CommandOutcome {
     let skips_complete = request.needs_only_lines() && workloads.len() > Needs::STATUS.one_by_one;
     let needs = Needs { skips_complete, ..Needs::STATUS };
-    let (read, configuration) = beside(
+    let (read, configuration) = with_optional_read(
         read_all(workloads, request.scope.all_namespaces, needs, source),
         named_configuration(&following.configuration, source),
     )

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::Path;
 
-use crate::cluster::source::{Access, Cluster, concurrently};
+use crate::cluster::concurrent::concurrently;
+use crate::cluster::source::{Access, Cluster};
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;

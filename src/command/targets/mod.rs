@@ -9,9 +9,10 @@ use std::convert::identity;
 
 use self::manifest::kind_of;
 use self::scope::{TargetWord, not_one};
+use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{Needs, read_one};
-use crate::cluster::source::{Source, concurrently};
+use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::selector::Selector;
