@@ -35,29 +35,6 @@ impl Goal {
         usize::try_from(share.pods_at_least(workload.wanted())).ok()
     }
 
-    /// Whether a rollout has reached the goal; none if that is not known, because pods cannot be read. `is_success` says that
-    /// kubectl calls the rollout a success.
-    ///
-    /// Some counters include outdated pods. This function then assumes the worst case. The workload
-    /// and its pods are read separately, so the pods may be older.
-    pub(super) fn is_reached(
-        self,
-        is_success: bool,
-        observation: &Observation,
-        counts: Counts,
-    ) -> Option<bool> {
-        let is_complete = || is_success && observation.workload.kind().pods().are_all_updated(counts);
-        Some(match self {
-            Self::Success => is_success,
-            Self::Updated => is_updated(counts),
-            Self::Available => is_updated(counts) && is_available(counts),
-            Self::AvailableShare(share) => is_share_available(share, observation, counts),
-            Self::Complete => is_complete(),
-            Self::OldGone if is_complete() => return outdated_pods_gone(observation),
-            Self::OldGone => false,
-        })
-    }
-
     /// Returns what a pending goal still needs once kubectl calls the rollout a success, as a fragment.
     pub(super) fn remainder(self, is_success: bool) -> Option<&'static str> {
         (self == Self::OldGone && is_success).then_some("old pods to end")
@@ -125,6 +102,9 @@ pub(super) enum GoalState {
 
 impl GoalState {
     /// Returns how close a rollout with this verdict is to a goal.
+    ///
+    /// Some counters include outdated pods. This function then assumes the worst case. The workload
+    /// and its pods are read separately, so the pods may be older.
     pub(super) fn of(goal: Goal, observation: &Observation, verdict: &Verdict) -> Self {
         let has_failed = verdict.state == RolloutState::Failed;
         // The pod that lets the progress deadline pass can be one that the share does not need.
@@ -134,10 +114,21 @@ impl GoalState {
         }
         let counts = observation.workload.counts();
         let is_success = verdict.state == RolloutState::Complete;
-        match goal.is_reached(is_success, observation, counts) {
-            None => return Self::Unknown,
-            Some(true) => return Self::Reached,
-            Some(false) => {}
+        let is_complete = || is_success && observation.workload.kind().pods().are_all_updated(counts);
+        let is_reached = match goal {
+            Goal::Success => is_success,
+            Goal::Updated => is_updated(counts),
+            Goal::Available => is_updated(counts) && is_available(counts),
+            Goal::AvailableShare(share) => is_share_available(share, observation, counts),
+            Goal::Complete => is_complete(),
+            Goal::OldGone if is_complete() => match outdated_pods_gone(observation) {
+                Some(gone) => gone,
+                None => return Self::Unknown,
+            },
+            Goal::OldGone => false,
+        };
+        if is_reached {
+            return Self::Reached;
         }
         let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
         let partition_keeps_pods =
