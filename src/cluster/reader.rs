@@ -22,6 +22,9 @@ use crate::model::revision::{Revision, Revisions};
 use crate::model::status::verdict;
 use crate::model::view::{follows_from_workload, is_unchanged_since};
 
+/// Up to this many workloads are few: each is worth a request of its own.
+pub const FEW_WORKLOADS: usize = 8;
+
 /// What a command needs besides the workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is needed or not, whatever the others are")]
@@ -52,7 +55,7 @@ impl Needs {
         status: false,
         since: None,
         skips_complete: false,
-        one_by_one: 8,
+        one_by_one: FEW_WORKLOADS,
     };
     /// Templates and pods.
     pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };

@@ -15,7 +15,7 @@ use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
-use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
 use crate::cluster::source::{Cluster, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
@@ -89,7 +89,7 @@ impl Request {
 
     /// Returns the ConfigMaps and Secrets to read. Only for a few named workloads, because each one is a request.
     fn configuration(&self, workloads: &[Workload]) -> NamedConfiguration {
-        let are_few = !self.scope.is_selection() && workloads.len() <= Needs::STATUS.one_by_one;
+        let are_few = !self.scope.is_selection() && workloads.len() <= FEW_WORKLOADS;
         if are_few { NamedConfiguration::of(workloads) } else { NamedConfiguration::default() }
     }
 
@@ -119,7 +119,7 @@ async fn evaluate_all(
     source: &Source,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    let skips_complete = request.needs_only_lines() && workloads.len() > Needs::STATUS.one_by_one;
+    let skips_complete = request.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
     let needs = Needs { skips_complete, ..Needs::STATUS };
     let (read, configuration) = with_optional_read(
         read_all(workloads, request.scope.all_namespaces, needs, source),

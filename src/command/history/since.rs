@@ -28,8 +28,8 @@ pub(super) async fn run(
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());
-    let one_by_one = if request.scope.is_selection() { 0 } else { Needs::STATUS.one_by_one };
-    let needs = Needs { one_by_one, since: Some(since), ..Needs::STATUS };
+    let needs = if request.scope.is_selection() { Needs::LIST } else { Needs::STATUS };
+    let needs = Needs { since: Some(since), ..needs };
     let (named, everywhere) = (NamedConfiguration::of(&workloads), request.scope.all_namespaces);
     let (mut read, listed) = tokio::join!(
         read_all(workloads, everywhere, needs, source),
