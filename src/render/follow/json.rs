@@ -51,11 +51,11 @@ pub fn event(target: &FollowedTarget, report: &Report, elapsed: Duration) -> Val
             }),
         ),
         Report::RollbackStarted { result, revision } => {
-            let mut facts = ended(result);
+            let mut facts = result_json(result);
             facts["toRevision"] = revision_json(revision);
             ("rolling-back", facts)
         }
-        Report::Ended { result } => ("ended", ended(result)),
+        Report::Ended { result } => ("ended", result_json(result)),
     };
     let mut document = event_document("StatusEvent", kind, elapsed);
     document["workload"] = workload_json(target.workload());
@@ -84,7 +84,7 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     let alone = || RolloutView::of(&Observation::of_alone(target.workload().clone()), now);
     let mut facts = rollout_json(&target.view(now).unwrap_or_else(alone));
     if let Some(result) = target.result() {
-        merge(&mut facts, ended(result));
+        merge(&mut facts, result_json(result));
     }
     if let Some(rollback) = target.rollback() {
         facts["causes"] = rollback.causes.iter().map(cause_json).collect();
@@ -103,7 +103,7 @@ fn outage(target: &FollowedTarget) -> Option<bool> {
     Some(is_outage(target.observation()?, target.verdict()?.state))
 }
 
-fn ended(result: &TargetResult) -> Value {
+fn result_json(result: &TargetResult) -> Value {
     let reason = match &result.outcome {
         Outcome::Failed(failure) => Some(failure.word()),
         _ => None,

@@ -1,13 +1,13 @@
 //! The reports of a follower as lines of text: which words, and which stream; and as JSON.
 
-mod end;
 pub mod json;
+mod outcome;
 
-pub(super) use end::way_back;
+pub(super) use outcome::rollback_hint_at_end;
 
 use k8s_openapi::jiff::Timestamp;
 
-use self::end::{EndLines, blocked_rollback, end, ended};
+use self::outcome::{OutcomeLines, blocked_rollback, outcome_line, outcome_lines};
 use super::frame::pod_tree;
 use super::status::{NameContext, cause_line, cause_lines, colored, named_line};
 use super::ui::{StreamFormat, Ui};
@@ -91,7 +91,8 @@ pub fn print(
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 ui.out_lines(&pod_tree(observed, now.server_time, terminal));
             }
-            let EndLines { result, serving, hints } = end(target, result, names, now.server_time);
+            let OutcomeLines { result, serving, hints } =
+                outcome_lines(target, result, names, now.server_time);
             ui.err_lines(result);
             match (terminal, serving) {
                 (Some(_), Some(serving)) => ui.out_line(&serving),
@@ -128,7 +129,7 @@ pub fn below_frame(
     names: NameContext,
     now: Timestamp,
 ) -> impl Iterator<Item = String> {
-    let EndLines { result, serving, hints } = end(target, result, names, now);
+    let OutcomeLines { result, serving, hints } = outcome_lines(target, result, names, now);
     result.into_iter().chain(serving).chain(hints)
 }
 
@@ -208,5 +209,5 @@ fn rollback_started(
         _ => String::new(),
     };
     let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
-    ended(target, result, names).into_iter().chain([back]).collect()
+    outcome_line(target, result, names).into_iter().chain([back]).collect()
 }

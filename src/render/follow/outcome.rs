@@ -1,4 +1,4 @@
-//! The last lines about a followed target: its result and that of its rollback, what still serves, and what helps.
+//! The lines about the outcome of a target: its result and that of its rollback, what still serves, and what helps.
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -15,7 +15,7 @@ use crate::render::status::{
 };
 
 /// The last lines about a target, in their order.
-pub(super) struct EndLines {
+pub(super) struct OutcomeLines {
     /// Its result, and that of its rollback.
     pub(super) result: Vec<String>,
     /// What still serves.
@@ -26,24 +26,27 @@ pub(super) struct EndLines {
 
 /// Returns the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was
 /// printed when the rollback started.
-pub(super) fn end(
+pub(super) fn outcome_lines(
     target: &FollowedTarget,
     result: &TargetResult,
     names: NameContext,
     now: Timestamp,
-) -> EndLines {
+) -> OutcomeLines {
     let view = target.view(now);
-    let ended = ended(target, result, names).filter(|_| target.rollback().is_none());
-    let undone = result.rollback.iter().map(|what| undone(target, &result.outcome, what, names));
-    let hints = view.iter().flat_map(|view| way_back(view, result).into_iter().chain(deadlock_hints(view)));
-    let stuck = result.rollback.iter().filter_map(|what| stuck_pod_hint(target, what));
+    let line = outcome_line(target, result, names).filter(|_| target.rollback().is_none());
+    let rollback_lines =
+        result.rollback.iter().map(|rollback| rollback_line(target, &result.outcome, rollback, names));
+    let hints = view
+        .iter()
+        .flat_map(|view| rollback_hint_at_end(view, result).into_iter().chain(deadlock_hints(view)));
+    let stuck = result.rollback.iter().filter_map(|rollback| stuck_pod_hint(target, rollback));
     let serving = view.as_ref().filter(|view| shows_what_serves(view, result));
     let of_error = match &result.outcome {
         Outcome::Unreadable(error) => error.next_step().map(|hint| format!("hint: {hint}")),
         _ => None,
     };
-    EndLines {
-        result: ended.into_iter().chain(undone).collect(),
+    OutcomeLines {
+        result: line.into_iter().chain(rollback_lines).collect(),
         serving: serving.map(|view| {
             let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
             format!("  {ago}{}", serving_words(view))
@@ -69,7 +72,7 @@ fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
 }
 
 /// Returns the hint with the command that rolls a target back at its end, unless a rollback was tried already.
-pub(in crate::render) fn way_back(view: &RolloutView, result: &TargetResult) -> Option<String> {
+pub(in crate::render) fn rollback_hint_at_end(view: &RolloutView, result: &TargetResult) -> Option<String> {
     let helps = match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
         Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix,
@@ -85,10 +88,11 @@ fn is_rolled_back(result: &TargetResult) -> bool {
 }
 
 /// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.
-fn stuck_pod_hint(target: &FollowedTarget, undone: &RollbackResult) -> Option<String> {
+fn stuck_pod_hint(target: &FollowedTarget, rollback: &RollbackResult) -> Option<String> {
     let blocked = target.causes().find(|cause| cause.id == CauseId::BlockedByPod)?;
-    let stands = matches!(undone, RollbackResult::RolledBack { outcome, .. } if *outcome != Outcome::Reached);
-    stands.then(|| delete_hint(target, blocked)).flatten()
+    let is_blocked =
+        matches!(rollback, RollbackResult::RolledBack { outcome, .. } if *outcome != Outcome::Reached);
+    is_blocked.then(|| delete_hint(target, blocked)).flatten()
 }
 
 /// Returns the same hint as soon as the cause is seen: the controller would wait until the deadline.
@@ -106,7 +110,11 @@ fn delete_hint(target: &FollowedTarget, blocked: &Cause) -> Option<String> {
 }
 
 /// Returns the result of a target. None where another line says so, as kubectl's last one of a complete rollout.
-pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameContext) -> Option<String> {
+pub(super) fn outcome_line(
+    target: &FollowedTarget,
+    result: &TargetResult,
+    names: NameContext,
+) -> Option<String> {
     let name = names.name(target.workload());
     let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
     Some(match &result.outcome {
@@ -164,15 +172,20 @@ fn held(target: &FollowedTarget, name: &str) -> String {
     format!("note: {name} is {word}: {updated} of {wanted} updated; outdated pods remain")
 }
 
-/// Returns how the rollback of a failed target ended.
-fn undone(target: &FollowedTarget, failure: &Outcome, undone: &RollbackResult, names: NameContext) -> String {
+/// Returns the outcome of the rollback of a failed target.
+fn rollback_line(
+    target: &FollowedTarget,
+    failure: &Outcome,
+    rollback: &RollbackResult,
+    names: NameContext,
+) -> String {
     let name = names.name(target.workload());
-    let ended = rollback_words(target, undone);
-    if let RollbackResult::NotStarted(why) = undone {
-        return format!("note: {name}: {ended}: {why}");
+    let words = rollback_words(target, rollback);
+    if let RollbackResult::NotStarted(why) = rollback {
+        return format!("note: {name}: {words}: {why}");
     }
     match failure {
-        Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {ended}"),
-        _ => format!("error: {name} failed; {ended}"),
+        Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {words}"),
+        _ => format!("error: {name} failed; {words}"),
     }
 }
