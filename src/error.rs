@@ -35,7 +35,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Returns the name for JSON.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn json_name(self) -> &'static str {
         match self {
             Self::Usage => "usage",
             Self::File => "file",

@@ -124,7 +124,7 @@ pub enum StopSignal {
 impl StopSignal {
     /// Returns the name for JSON.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn json_name(self) -> &'static str {
         match self {
             Self::Interrupted => "interrupted",
             Self::Terminated => "terminated",
@@ -145,7 +145,7 @@ impl StopSignal {
     /// Returns the name for text.
     #[must_use]
     pub fn words(self) -> String {
-        self.word().replace('-', " ")
+        self.json_name().replace('-', " ")
     }
 }
 

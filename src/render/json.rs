@@ -146,6 +146,6 @@ pub(super) fn milliseconds(elapsed: Duration) -> u64 {
 pub fn error_document(error: &Error, exit: u8) -> Value {
     json!({
         "apiVersion": "rollout2/v1", "kind": "Error",
-        "error": without_secrets(&error.to_string()), "reason": error.kind().word(), "exitCode": exit,
+        "error": without_secrets(&error.to_string()), "reason": error.kind().json_name(), "exitCode": exit,
     })
 }

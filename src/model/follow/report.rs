@@ -256,7 +256,7 @@ impl Outcome {
 
     /// Returns the name for JSON.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub fn json_name(&self) -> &'static str {
         match self {
             Self::Reached => "reached",
             Self::Held => "held",
@@ -266,7 +266,7 @@ impl Outcome {
             Self::Unfinished => "unfinished",
             Self::TimedOut(_) => "timed-out",
             Self::Unreadable(_) => "unreadable",
-            Self::Interrupted(stop) => stop.word(),
+            Self::Interrupted(stop) => stop.json_name(),
             Self::OtherTargetFailed(_) => "other-target-failed",
         }
     }
@@ -275,7 +275,7 @@ impl Outcome {
 impl RolloutFailure {
     /// Returns the name for JSON; for a cause, the id of the cause.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub fn json_name(&self) -> &'static str {
         match self {
             Self::ProgressDeadline(_) => "progress-deadline",
             Self::Deadline(_) => "deadline",

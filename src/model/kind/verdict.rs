@@ -111,7 +111,7 @@ impl RolloutState {
         !matches!(self, Self::Complete | Self::Unobserved)
     }
 
-    /// Returns the name for JSON.
+    /// Returns the name for text and JSON.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -263,7 +263,7 @@ pub enum RollbackOutcome {
 }
 
 impl StepOutcome {
-    /// Returns the name for JSON.
+    /// Returns the name for text and JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -273,7 +273,7 @@ impl StepOutcome {
             Self::Stopped(_) => "stopped",
             Self::Failed { .. } => "failed",
             Self::TimedOut(_) => "timed-out",
-            Self::Interrupted(stop) => stop.word(),
+            Self::Interrupted(stop) => stop.json_name(),
             Self::Gone { recreated: false } => "deleted",
             Self::Gone { recreated: true } => "recreated",
             Self::Error(_) => "error",

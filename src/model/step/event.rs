@@ -250,7 +250,7 @@ pub enum BatchStage {
 impl SlotState {
     /// Returns the name for JSON.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn json_name(self) -> &'static str {
         match self {
             Self::Outdated => "outdated",
             Self::Updating => "updating",
@@ -260,7 +260,7 @@ impl SlotState {
 }
 
 impl BatchStage {
-    /// Returns the name for people and for JSON.
+    /// Returns the name for text and JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {

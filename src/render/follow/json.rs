@@ -105,7 +105,7 @@ fn outage(target: &FollowedTarget) -> Option<bool> {
 
 fn result_json(result: &TargetResult) -> Value {
     let reason = match &result.outcome {
-        Outcome::Failed(failure) => Some(failure.word()),
+        Outcome::Failed(failure) => Some(failure.json_name()),
         _ => None,
     };
     let limit = match &result.outcome {
@@ -125,7 +125,7 @@ fn result_json(result: &TargetResult) -> Value {
         _ => None,
     };
     json!({
-        "outcome": result.outcome.word(),
+        "outcome": result.outcome.json_name(),
         "reason": reason,
         "limitSeconds": limit,
         "error": error,
@@ -148,7 +148,7 @@ fn rollback(result: &RollbackResult) -> Value {
     match result {
         RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "reason": why}),
         RollbackResult::RolledBack { revision, outcome } => {
-            json!({"toRevision": revision_json(revision), "outcome": outcome.word(), "reason": null})
+            json!({"toRevision": revision_json(revision), "outcome": outcome.json_name(), "reason": null})
         }
     }
 }

@@ -172,7 +172,7 @@ fn batch_facts(batch: &BatchView) -> Value {
         BatchStage::Done { healthy } => (Some(*healthy), None),
         _ => (None, None),
     };
-    let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state.word()}));
+    let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state.json_name()}));
     json!({
         "number": batch.number,
         "canary": batch.is_canary,
@@ -257,7 +257,7 @@ fn failure_facts(failure: Option<&BatchFailure>) -> Value {
 fn check_facts(batch: usize, result: CheckResult, failures: u32) -> Value {
     let code = if let CheckResult::Failed(code) = result { code } else { None };
     json!({
-        "batch": {"number": batch}, "check": result.word(), "checkExitCode": code, "failuresInRow": failures,
+        "batch": {"number": batch}, "check": result.json_name(), "checkExitCode": code, "failuresInRow": failures,
     })
 }
 

@@ -221,7 +221,7 @@ impl BatchFailure {
 impl CheckResult {
     /// Returns the name for JSON.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn json_name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::Failed(_) => "failed",
