@@ -173,7 +173,7 @@ impl Executor<Follower> for &Following<'_> {
         match task {
             FollowerTask::Refresh => events.refresh(id),
             FollowerTask::WatchWarnings => events.watch_warnings(),
-            FollowerTask::ReadLog(place) => events.read_log(id, target.workload(), place),
+            FollowerTask::ReadLog(log) => events.read_log(id, target.workload(), log),
             FollowerTask::RollBack => {
                 let written = undo_on_failure(target, self.context.source, ui).await;
                 return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];

@@ -180,11 +180,11 @@ async fn evaluate_once(
     }
     let mut reports = first.reports;
     for (_, task) in first.tasks {
-        if let (FollowerTask::ReadLog(place), Some(cluster), [target]) = (task, logs, follower.targets()) {
+        if let (FollowerTask::ReadLog(log), Some(cluster), [target]) = (task, logs, follower.targets()) {
             let namespace = target.workload().object().namespace();
-            let lines = cluster.log_tail(namespace, &place, LOG_LINES).await;
-            let Some(log) = event_of_log(place, lines, ui) else { continue };
-            reports.extend(follower.apply(event(log), now).reports);
+            let lines = cluster.log_tail(namespace, &log, LOG_LINES).await;
+            let Some(change) = event_of_log(log, lines, ui) else { continue };
+            reports.extend(follower.apply(event(change), now).reports);
         }
     }
     if following.format == ReportFormat::Lines {

@@ -80,7 +80,7 @@ impl Kind for AdvancedDaemonSet {
 /// far as the selector allows once every pod is available and none is being updated.
 fn is_held_by_selector(workload: &Workload, facts: &RolloutFacts<'_>, counts: Counts) -> bool {
     let is_available = counts.available.unwrap_or_default() >= counts.wanted;
-    strategy::has_node_selector(workload) && counts.outdated() > 0 && is_available && !facts.is_starting
+    strategy::has_node_selector(workload) && counts.outdated() > 0 && is_available && !facts.is_updating_pods
 }
 
 #[cfg(test)]
@@ -89,13 +89,13 @@ mod tests {
 
     use super::*;
 
-    fn state(rolling: &Value, updated: i64, available: i64, is_starting: bool) -> RolloutState {
+    fn state(rolling: &Value, updated: i64, available: i64, is_updating_pods: bool) -> RolloutState {
         let object = json!({
             "apiVersion": "apps.kruise.io/v1beta1", "kind": "DaemonSet", "metadata": {"name": "agent"},
             "spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling}},
             "status": {"desiredNumberScheduled": 6, "currentNumberScheduled": 6, "updatedNumberScheduled": updated, "numberAvailable": available},
         });
-        let facts = RolloutFacts { is_starting, ..RolloutFacts::default() };
+        let facts = RolloutFacts { is_updating_pods, ..RolloutFacts::default() };
         AdvancedDaemonSet.verdict(&Workload::of_json(&object).unwrap(), &facts).state
     }
 
@@ -103,14 +103,18 @@ mod tests {
     #[test]
     fn a_selector_holds_once_no_pod_is_being_updated() {
         let selector = json!({"selector": {"matchLabels": {"zone": "z1"}}});
-        for (updated, available, is_starting, expected) in [
+        for (updated, available, is_updating_pods, expected) in [
             (2, 6, false, RolloutState::Held),
             (0, 6, false, RolloutState::Held),
             (2, 6, true, RolloutState::Progressing),
             (2, 5, false, RolloutState::Progressing),
             (6, 6, false, RolloutState::Complete),
         ] {
-            assert_eq!(state(&selector, updated, available, is_starting), expected, "{updated} {available}");
+            assert_eq!(
+                state(&selector, updated, available, is_updating_pods),
+                expected,
+                "{updated} {available}"
+            );
         }
         for empty in [json!({"selector": {}}), json!({"selector": {"matchLabels": {}}}), json!({})] {
             assert_eq!(state(&empty, 2, 6, false), RolloutState::Progressing, "{empty}");

@@ -38,7 +38,7 @@ impl Kind for DaemonSet {
         }
         let counts = workload.counts();
         let status = status_of_counts(workload.name(), counts, "updated pods");
-        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
+        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_updating_pods {
             return Verdict::new(RolloutState::Held, status.line);
         }
         status

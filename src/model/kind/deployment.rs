@@ -56,7 +56,7 @@ impl Kind for Deployment {
         let status = status_of_counts(workload.name(), counts);
         // A plan keeps updated pods from counting as available, so that the counters look like a rollout that is stuck. Until
         // its pods are ready it progresses, as below a partition.
-        if facts.is_held && !facts.is_starting {
+        if facts.is_held && !facts.is_updating_pods {
             return Verdict::new(RolloutState::Held, status.line);
         }
         if workload.is_paused() && keeps_pods_outdated(facts, counts) {

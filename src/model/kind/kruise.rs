@@ -38,7 +38,7 @@ pub(super) fn hold_state(
         return None;
     }
     if is_on_delete(workload) {
-        return (!facts.is_starting).then_some(RolloutState::Held);
+        return (!facts.is_updating_pods).then_some(RolloutState::Held);
     }
     if workload.is_paused() && counts.updated < released {
         return Some(RolloutState::Paused);

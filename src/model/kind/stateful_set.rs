@@ -56,7 +56,7 @@ impl Kind for StatefulSet {
             return Verdict::unobserved("statefulset");
         }
         let counts = workload.counts();
-        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
+        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_updating_pods {
             return Verdict::new(RolloutState::Held, waiting_at_revision(workload, counts).line);
         }
         let available = available(workload, counts);

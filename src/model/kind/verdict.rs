@@ -135,9 +135,13 @@ pub struct RolloutFacts<'a> {
     pub current: Option<&'a str>,
     /// Whether the workload has any revision.
     pub has_revisions: bool,
-    /// Whether an update is under way on some pod. Only determined for `OnDelete` and a hold, which hold once the updated
-    /// pods are ready, and for a node selector, which holds once all pods are.
-    pub is_starting: bool,
+    /// Whether the controller still updates a pod, so that the workload is not held yet:
+    ///
+    /// - with `OnDelete` or a hold: an updated pod is not ready;
+    /// - with a node selector: any pod is missing, not ready, terminating or updated in place.
+    ///
+    /// False without these.
+    pub is_updating_pods: bool,
     /// Whether a hold of `pause` or `step` is in force, or the annotation of one is gone.
     pub is_held: bool,
     /// Whether a rollback by `step` is under way and pods that the partition released are not back yet.

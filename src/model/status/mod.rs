@@ -19,11 +19,11 @@ pub fn verdict(observation: &Observation) -> Verdict {
     let workload = &observation.workload;
     let hold = Hold::in_force(workload);
     let is_held = hold.is_some() || is_annotation_lost(workload);
-    let may_start = strategy::is_on_delete(workload) || is_held && !workload.is_paused();
+    let counts_starting_pods = strategy::is_on_delete(workload) || is_held && !workload.is_paused();
     let facts = RolloutFacts {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
-        is_starting: may_start && updated_pods_are_starting(observation)
+        is_updating_pods: counts_starting_pods && updated_pods_are_starting(observation)
             || strategy::has_node_selector(workload) && pods_are_changing(observation),
         is_rolling_back: hold.as_ref().is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
         is_held,
