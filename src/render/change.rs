@@ -42,8 +42,8 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
         .revisions
         .current()
         .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
-    let to = format!("revision {}", undo.target.label());
-    let changes = Diff::between(&observed.workload.template(), &undo.target.template(), secrets);
+    let to = format!("revision {}", undo.to.label());
+    let changes = Diff::between(&observed.workload.template(), &undo.to.template(), secrets);
     let mut lines = vec![diff::title(&observed.workload.target(), &from, &to)];
     // Afterwards the stamp is that of the rollback, and the incident's author is in the terminal only.
     lines.extend(

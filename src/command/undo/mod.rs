@@ -211,7 +211,7 @@ fn announce(
     if undo.ends_hold.is_some() {
         writer.ui.err_lines(hold::restored(&observed.workload, undo.patch.after()));
     }
-    owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, writer.ui);
+    owners::warn_of_apply(&observed.workload, undo.to, &request.undo_options, writer.ui);
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
         || is_doubtful)
 }
@@ -226,7 +226,7 @@ async fn write(
     let observed = &prepared.observed;
     let workload = &observed.workload;
     let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer)?;
-    let question = format!("roll {} back to revision {}?", workload.target(), undo.target.label());
+    let question = format!("roll {} back to revision {}?", workload.target(), undo.to.label());
     let asks = is_doubtful && !request.yes && !request.options.interactive;
     if asks && request.options.dry_run != DryRun::Client {
         writer.confirm_on_terminal(&question)?;
@@ -240,7 +240,7 @@ async fn write(
     writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if writer.is_real() {
         if let Some(cause) = &request.undo_options.cause {
-            record_cause(workload, undo.target, cause, writer).await;
+            record_cause(workload, undo.to, cause, writer).await;
         }
         writer.ui.err_lines(render::receipt(observed).as_slice());
     }

@@ -19,17 +19,17 @@ pub(super) fn doubts(
     word: &TargetRevision,
     now: Timestamp,
 ) -> Option<Vec<String>> {
-    let doubts = undo::doubts(observed, undo.target, word);
-    let causes = causes_of_revision(observed, undo.target, now);
+    let doubts = undo::doubts(observed, undo.to, word);
+    let causes = causes_of_revision(observed, undo.to, now);
     let cause = causes.iter().find(|cause| !cause.is_transient);
     // A cause says more than that no pod is ready.
     let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
     let cause = cause.map(|cause| {
-        let (label, pods) = (undo.target.label(), cause.pods.join(", "));
+        let (label, pods) = (undo.to.label(), cause.pods.join(", "));
         format!("warning: revision {label} has pods that cannot start: {pods}: {}", cause.summary)
     });
     let is_doubtful = cause.is_some() || !doubts.is_empty();
-    let lines = shown.map(|doubt| render::doubt(undo.target, *doubt)).chain(cause).collect();
+    let lines = shown.map(|doubt| render::doubt(undo.to, *doubt)).chain(cause).collect();
     is_doubtful.then_some(lines)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn doubts(
 pub(super) fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: bool) -> Vec<String> {
     let after = Workload::of_json(undo.patch.after());
     let after = after.as_ref().unwrap_or(&observed.workload);
-    let stuck = stuck_pods::stuck_pods(observed, after, Some(undo.target));
+    let stuck = stuck_pods::stuck_pods(observed, after, Some(undo.to));
     let Some(first) = stuck.first() else { return Vec::new() };
     let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
     let names = names.join(", ");
@@ -53,7 +53,7 @@ pub(super) fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: 
     }
     let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
     // By name: the controller gives the revision another number.
-    let undo = [target, Word::name(&undo.target.name, "REVISION")];
+    let undo = [target, Word::name(&undo.to.name, "REVISION")];
     let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
     let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
     vec![

@@ -39,7 +39,7 @@ pub fn event(target: &FollowedTarget, report: &Report, elapsed: Duration) -> Val
         Report::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
         Report::Log { log } => ("log", log_json(log)),
         Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
-        Report::RollbackTarget(target) => ("rollback-target", rollback_target(target)),
+        Report::RollbackTarget(to) => ("rollback-target", rollback_target(to)),
         Report::LeastTime { least, timeout } => (
             "least-time",
             json!({
@@ -134,8 +134,8 @@ fn result_json(result: &TargetResult) -> Value {
     })
 }
 
-fn rollback_target(target: &RollbackTarget) -> Value {
-    match target {
+fn rollback_target(to: &RollbackTarget) -> Value {
+    match to {
         RollbackTarget::Revision { label, images } => {
             json!({"toRevision": revision_json(label), "images": images, "reason": null})
         }

@@ -39,7 +39,7 @@ pub struct UndoOptions {
 #[derive(Clone, Debug)]
 pub struct Undo<'a> {
     /// The revision to roll back to.
-    pub target: &'a Revision,
+    pub to: &'a Revision,
     /// The patch.
     pub patch: Patch,
     /// The effect on the pods.
@@ -52,8 +52,8 @@ pub struct Undo<'a> {
 
 /// Whether the live template already equals the revision.
 #[must_use]
-pub fn is_live(observation: &Observation, target: &Revision) -> bool {
-    observation.workload.template_digest() == target.digest
+pub fn is_live(observation: &Observation, revision: &Revision) -> bool {
+    observation.workload.template_digest() == revision.digest
 }
 
 /// Prepares the rollback to a revision.
@@ -64,16 +64,12 @@ pub fn is_live(observation: &Observation, target: &Revision) -> bool {
 /// # Errors
 /// If the workload is paused and stays so, if the revision has no usable template, or if the hold
 /// or the last-applied configuration is not readable.
-pub fn undo<'a>(
-    observation: &'a Observation,
-    target: &'a Revision,
-    options: &UndoOptions,
-) -> Result<Undo<'a>> {
+pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOptions) -> Result<Undo<'a>> {
     let workload = &observation.workload;
-    let raw = target.template();
+    let raw = to.template();
     let template = raw.without_hash_labels();
     if !template.is_object() {
-        return Err(no_template(target));
+        return Err(no_template(to));
     }
     if options.keep_hold && workload.is_completion_blocked_by_hold() && Hold::in_force(workload).is_some() {
         return Err(no_hold_to_keep(workload));
@@ -86,17 +82,17 @@ pub fn undo<'a>(
     if workload.is_paused() {
         if !options.resume && Hold::in_force(workload).is_none() {
             let is_default =
-                matches!(TargetRevision::Previous.find(observation), Ok(one) if one.name == target.name);
-            return Err(refused_while_paused(workload, Some(target).filter(|_| !is_default)));
+                matches!(TargetRevision::Previous.find(observation), Ok(one) if one.name == to.name);
+            return Err(refused_while_paused(workload, Some(to).filter(|_| !is_default)));
         }
         end_pause(workload, &mut patch);
     }
     patch.set(FieldPath::template(), template);
-    let cause = options.cause.as_deref().or(target.cause.as_deref());
+    let cause = options.cause.as_deref().or(to.cause.as_deref());
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
     let hold = if options.keep_hold { None } else { Hold::of(workload)?.or_else(|| lost_hold(observation)) };
     let planned = hold.as_ref().and_then(|_| Hold::of_plan(workload).ok().flatten());
-    let mut below = planned.and_then(|planned| planned.rolling_back_held(workload, &target.digest));
+    let mut below = planned.and_then(|planned| planned.rolling_back_held(workload, &to.digest));
     if let Some(below) = &mut below {
         (below.lock, below.paused) = (None, false);
     }
@@ -119,21 +115,21 @@ pub fn undo<'a>(
         let synced = synced_config(text, raw.json(), workload)?;
         patch.set(FieldPath::annotation(LAST_APPLIED), synced.into());
     }
-    let effect = Effect::of(observation, Some(target), patch.after());
+    let effect = Effect::of(observation, Some(to), patch.after());
     let ends_hold = ends_hold.cloned();
-    Ok(Undo { target, patch, effect, ends_hold, below })
+    Ok(Undo { to, patch, effect, ends_hold, below })
 }
 
 /// Returns the patch that records the new use in the change-cause of a ControllerRevision. The
 /// Deployment controller copies the change-cause to a ReplicaSet itself. None also for a revision
 /// whose whole object was not kept.
 #[must_use]
-pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
+pub fn change_cause_patch(workload: &Workload, to: &Revision, cause: &str) -> Option<(Object, Patch)> {
     if workload.kind().revisions().is_synced() {
         return None;
     }
-    let object = Object::read(target.json()).ok()?;
-    let before = target.cause.as_ref().map(|cause| format!("{cause}; ")).unwrap_or_default();
+    let object = Object::read(to.json()).ok()?;
+    let before = to.cause.as_ref().map(|cause| format!("{cause}; ")).unwrap_or_default();
     let mut patch = Patch::of(&object);
     patch.set(FieldPath::annotation(CHANGE_CAUSE), format!("{before}undo: {cause}").into());
     Some((object, patch))
@@ -161,10 +157,10 @@ fn no_hold_to_keep(workload: &Workload) -> Error {
         .hint(command("to roll back and end the hold: kubectl rollout2 undo {}", [workload.command_target()]))
 }
 
-fn no_template(target: &Revision) -> Error {
+fn no_template(revision: &Revision) -> Error {
     Error::new(
         ErrorKind::Malformed,
-        format!("revision {} has no pod template: {}", target.label(), target.name),
+        format!("revision {} has no pod template: {}", revision.label(), revision.name),
     )
 }
 
@@ -194,43 +190,43 @@ pub enum Doubt<'a> {
     },
 }
 
-/// Returns the reasons to doubt a rollback from the current revision to `target`. A user who names one revision may want to
+/// Returns the reasons to doubt a rollback from the current revision to `to`. A user who names one revision may want to
 /// take a rollback back. A word that counts back is another revision after each rollback.
 #[must_use]
-pub fn doubts<'a>(observation: &'a Observation, target: &Revision, word: &TargetRevision) -> Vec<Doubt<'a>> {
-    let count = observation.pod_count(target).filter(|count| count.total > 0 && count.ready == 0);
+pub fn doubts<'a>(observation: &'a Observation, to: &Revision, word: &TargetRevision) -> Vec<Doubt<'a>> {
+    let count = observation.pod_count(to).filter(|count| count.total > 0 && count.ready == 0);
     let not_ready = count.map(|count| Doubt::NotReady { pods: count.total });
     let counts_back =
         *word == TargetRevision::Previous || matches!(word, TargetRevision::Named(RevisionWord::Back(_)));
     let current = observation.revisions.current().filter(|_| counts_back);
-    let replaced = current.filter(|current| is_replaced_by_earlier(target, current));
-    let replaced = replaced.zip(is_undo(&observation.workload, target)).map(|(current, is_undo)| {
+    let replaced = current.filter(|current| is_replaced_by_earlier(to, current));
+    let replaced = replaced.zip(is_undo(&observation.workload, to)).map(|(current, is_undo)| {
         let was = current.past_numbers.last().copied();
         Doubt::ReplacedByEarlier { current, was, is_undo }
     });
     let stable = observation.stable().filter(|_| *word == TargetRevision::Previous);
-    let stable = stable.filter(|stable| stable.name != target.name);
+    let stable = stable.filter(|stable| stable.name != to.name);
     let not_stable = stable.map(|stable| Doubt::NotStable { stable });
-    let unproven = is_unproven(observation, target, word).then_some(Doubt::Unproven);
+    let unproven = is_unproven(observation, to, word).then_some(Doubt::Unproven);
     not_ready.into_iter().chain(replaced).chain(not_stable).chain(unproven).collect()
 }
 
 /// Whether `--failed` found a revision of which no pod shows that it works.
 #[must_use]
-pub fn is_unproven(observation: &Observation, target: &Revision, word: &TargetRevision) -> bool {
-    let is_stable = || observation.stable().is_some_and(|stable| stable.name == target.name);
-    *word == TargetRevision::StableOrPrevious && !observation.revisions.is_current(target) && !is_stable()
+pub fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevision) -> bool {
+    let is_stable = || observation.stable().is_some_and(|stable| stable.name == to.name);
+    *word == TargetRevision::StableOrPrevious && !observation.revisions.is_current(to) && !is_stable()
 }
 
 /// Returns the refusal of such a rollback where nobody can be asked.
 #[must_use]
-pub fn unproven_refusal(workload: &Workload, target: &Revision) -> Error {
+pub fn unproven_refusal(workload: &Workload, to: &Revision) -> Error {
     let sentence = format!(
         "no pod of revision {} of {} runs, so nothing proves that it works; nothing was written",
-        target.label(),
+        to.label(),
         workload.target()
     );
-    let words = [workload.command_target(), revision_word(target)];
+    let words = [workload.command_target(), revision_word(to)];
     Error::new(ErrorKind::Refused, sentence)
         .hint(command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words))
 }
@@ -261,19 +257,19 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
         return None;
     }
     let default = TargetRevision::Previous.find(observation).ok();
-    let target = observation.stable().or(default)?;
-    if observation.revisions.is_current(target) || is_rollback_from(observation, target) {
+    let to = observation.stable().or(default)?;
+    if observation.revisions.is_current(to) || is_rollback_from(observation, to) {
         return None;
     }
-    let is_default = default.is_some_and(|default| default.name == target.name);
-    let to =
-        if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision_word(target)]) };
-    let is_stuck = !stuck_pods(observation, &observation.workload, Some(target)).is_empty();
+    let is_default = default.is_some_and(|default| default.name == to.name);
+    let to_flag =
+        if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision_word(to)]) };
+    let is_stuck = !stuck_pods(observation, &observation.workload, Some(to)).is_empty();
     let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
     let workload = &observation.workload;
     let is_refused = workload.is_paused() && Hold::in_force(workload).is_none();
     let resume = Word::command(if is_refused { " --resume" } else { "" }, []);
-    Some(command("kubectl rollout2 undo {}{}{}{}", [workload.command_target(), to, stuck, resume]))
+    Some(command("kubectl rollout2 undo {}{}{}{}", [workload.command_target(), to_flag, stuck, resume]))
 }
 
 /// Whether the rollout returns to the stable revision that the controller names. The default target of `undo` is then
