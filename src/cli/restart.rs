@@ -60,6 +60,6 @@ impl RestartArgs {
         let options = self.wait.lower(options, self.replace_stuck_pods)?;
         let wait = options.wait.map(|options| self.undo.lower(options));
         let options = ChangeOptions { wait, strict: self.strict, ..options };
-        Ok(Request { scope, options, cause: self.cause })
+        Ok(Request { scope, options, change_cause: self.cause })
     }
 }

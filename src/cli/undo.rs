@@ -142,7 +142,7 @@ impl UndoArgs {
                 resume: self.resume,
                 keep_hold: self.keep_hold,
                 sync_last_applied: self.sync_last_applied,
-                cause: self.cause,
+                change_cause: self.cause,
             },
             options: ChangeOptions { strict: self.strict, ..options },
             replace_stuck_pods: self.replace_stuck_pods,

@@ -22,7 +22,7 @@ pub struct Request {
     /// The options of the write.
     pub options: ChangeOptions,
     /// The change-cause to set.
-    pub cause: Option<String>,
+    pub change_cause: Option<String>,
 }
 
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
@@ -39,7 +39,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     let mut written = Vec::new();
     for workload in workloads {
-        let done = restart_workload(workload, is_checked, request.cause.as_deref(), &mut writer).await;
+        let done = restart_workload(workload, is_checked, request.change_cause.as_deref(), &mut writer).await;
         writer.record(done.map(|workload| written.push(workload)));
     }
     Ok(follow::after_change(&mut writer, written).await)

@@ -114,7 +114,7 @@ fn cause_cell(entry: &HistoryEntry<'_>) -> String {
 /// Returns the change-cause with secret-looking values masked. `kubectl --record` stored whole command lines,
 /// such as `set env PASSWORD=...`.
 pub(super) fn cause(revision: &Revision) -> Option<String> {
-    revision.cause.as_deref().map(without_secrets)
+    revision.change_cause.as_deref().map(without_secrets)
 }
 
 fn pods(count: PodCount) -> String {
@@ -245,7 +245,7 @@ fn entry_json(entry: &HistoryEntry<'_>) -> Value {
 /// annotation.
 #[must_use]
 pub fn described_template(workload: &Workload, revision: &Revision) -> Value {
-    let cause = revision.cause.as_ref().filter(|_| workload.kind().revisions().is_synced());
+    let cause = revision.change_cause.as_ref().filter(|_| workload.kind().revisions().is_synced());
     let template = revision.template();
     cause.map_or_else(|| template.json().clone(), |cause| with_change_cause(template.json(), cause))
 }

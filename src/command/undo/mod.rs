@@ -239,7 +239,7 @@ async fn write(
     }
     writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if writer.is_real() {
-        if let Some(cause) = &request.undo_options.cause {
+        if let Some(cause) = &request.undo_options.change_cause {
             record_cause(workload, undo.to, cause, writer).await;
         }
         writer.ui.err_lines(render::receipt(observed).as_slice());
@@ -262,12 +262,12 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writ
 }
 
 /// Records the change-cause on the revision. A failure is only a warning: the rollback is already written.
-async fn record_cause(workload: &Workload, target: &Revision, cause: &str, writer: &mut Writer<'_>) {
-    let Some((kept, patch)) = change_cause_patch(workload, target, cause) else { return };
+async fn record_cause(workload: &Workload, to: &Revision, cause: &str, writer: &mut Writer<'_>) {
+    let Some((kept, patch)) = change_cause_patch(workload, to, cause) else { return };
     let why = match writer.apply(&patch, &PatchTarget::of_revision(workload, &kept)).await {
         Ok(Ok(_)) => return,
         Ok(Err(_)) => "another client changed it".to_owned(),
         Err(error) => error.to_string(),
     };
-    writer.ui.err_line(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
+    writer.ui.err_line(&format!("warning: cannot record the change-cause on {}: {why}", to.name));
 }

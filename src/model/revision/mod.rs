@@ -35,7 +35,7 @@ pub struct Revision {
     /// When the object was created, at the first use of the template.
     pub created: Option<Timestamp>,
     /// The change-cause, if there is one.
-    pub cause: Option<String>,
+    pub change_cause: Option<String>,
     /// The digest of the template.
     pub digest: Digest,
     /// The name of the ReplicaSet or ControllerRevision.
@@ -120,7 +120,10 @@ impl Revision {
             past_numbers: store.past_numbers(&object),
             hash: store.hash(&object).unwrap_or_default().to_owned(),
             created: object.created(),
-            cause: object.annotation(CHANGE_CAUSE).filter(|cause| !cause.is_empty()).map(str::to_owned),
+            change_cause: object
+                .annotation(CHANGE_CAUSE)
+                .filter(|cause| !cause.is_empty())
+                .map(str::to_owned),
             name: object.name().to_owned(),
             uid: object.uid().to_owned(),
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),

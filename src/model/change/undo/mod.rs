@@ -32,7 +32,7 @@ pub struct UndoOptions {
     /// Align the last-applied configuration with the revision.
     pub sync_last_applied: bool,
     /// The change-cause; by default that of the revision.
-    pub cause: Option<String>,
+    pub change_cause: Option<String>,
 }
 
 /// A prepared rollback.
@@ -88,7 +88,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
         end_pause(workload, &mut patch);
     }
     patch.set(FieldPath::template(), template);
-    let cause = options.cause.as_deref().or(to.cause.as_deref());
+    let cause = options.change_cause.as_deref().or(to.change_cause.as_deref());
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
     let hold = if options.keep_hold { None } else { Hold::of(workload)?.or_else(|| lost_hold(observation)) };
     let planned = hold.as_ref().and_then(|_| Hold::of_plan(workload).ok().flatten());
@@ -129,7 +129,7 @@ pub fn change_cause_patch(workload: &Workload, to: &Revision, cause: &str) -> Op
         return None;
     }
     let object = Object::read(to.json()).ok()?;
-    let before = to.cause.as_ref().map(|cause| format!("{cause}; ")).unwrap_or_default();
+    let before = to.change_cause.as_ref().map(|cause| format!("{cause}; ")).unwrap_or_default();
     let mut patch = Patch::of(&object);
     patch.set(FieldPath::annotation(CHANGE_CAUSE), format!("{before}undo: {cause}").into());
     Some((object, patch))

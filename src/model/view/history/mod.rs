@@ -107,7 +107,9 @@ fn cause_origins<'a>(
     let mut before: Option<&Revision> = None;
     for revision in in_order_of_use {
         if !origins.contains_key(revision.name.as_str()) {
-            let same = before.filter(|before| before.cause.is_some() && before.cause == revision.cause);
+            let same = before.filter(|before| {
+                before.change_cause.is_some() && before.change_cause == revision.change_cause
+            });
             let origin = same.map(|same| origins.get(same.name.as_str()).copied().flatten().unwrap_or(same));
             origins.insert(revision.name.as_str(), origin);
         }

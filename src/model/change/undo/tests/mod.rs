@@ -114,10 +114,10 @@ fn the_change_cause_is_the_revisions_or_the_one_given_or_none() {
     };
     let target = TargetRevision::Previous.find(&observation).unwrap();
     assert_eq!(cause(target, &UndoOptions::default()), Some(json!("first")));
-    let given = UndoOptions { cause: Some("OPS-1".to_owned()), ..UndoOptions::default() };
+    let given = UndoOptions { change_cause: Some("OPS-1".to_owned()), ..UndoOptions::default() };
     assert_eq!(cause(target, &given), Some(json!("OPS-1")));
     let mut without = target.clone();
-    without.cause = None;
+    without.change_cause = None;
     assert_eq!(cause(&without, &UndoOptions::default()), None);
     assert!(change_cause_patch(&observation.workload, target, "OPS-1").is_none(), "its object was not kept");
     let document = json!({"kind": "X", "metadata": {"name": "w-1", "uid": "r1", "annotations": {CHANGE_CAUSE: "first"}}});
