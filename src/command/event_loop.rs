@@ -172,12 +172,12 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                 biased;
                 stop = stops.next() => {
                     is_stopped = true;
-                    vec![E::stopped(stop)]
+                    vec![E::stop_event(stop)]
                 }
                 events = self.executor.results() => events,
                 Some(log) = self.events.logs.join_next() => self.log_events(log.ok()),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
-                    vec![E::tick(self.events.observer.since_answer())]
+                    vec![E::tick_event(self.events.observer.since_answer())]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
                 changes = self.events.observer.next() => {

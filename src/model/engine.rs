@@ -37,10 +37,10 @@ pub trait Engine {
     fn is_finished(&self) -> bool;
 
     /// Returns the event of time that passed. The server last answered a read this long ago.
-    fn tick(since_answer: Duration) -> Self::Event;
+    fn tick_event(since_answer: Duration) -> Self::Event;
 
     /// Returns the event of a signal.
-    fn stopped(signal: StopSignal) -> Self::Event;
+    fn stop_event(signal: StopSignal) -> Self::Event;
 }
 
 /// What follows from one event, each part in order.

@@ -152,11 +152,11 @@ impl Engine for Follower {
         self.targets.iter().all(|target| target.result().is_some())
     }
 
-    fn tick(since_answer: Duration) -> FollowerEvent {
+    fn tick_event(since_answer: Duration) -> FollowerEvent {
         FollowerEvent::Tick { since_answer }
     }
 
-    fn stopped(signal: StopSignal) -> FollowerEvent {
+    fn stop_event(signal: StopSignal) -> FollowerEvent {
         FollowerEvent::Stopped(signal)
     }
 }

@@ -82,11 +82,11 @@ impl Engine for Stepper {
         self.outcome.is_some()
     }
 
-    fn tick(_answered: Duration) -> StepEvent {
+    fn tick_event(_answered: Duration) -> StepEvent {
         StepEvent::Tick
     }
 
-    fn stopped(signal: StopSignal) -> StepEvent {
+    fn stop_event(signal: StopSignal) -> StepEvent {
         StepEvent::Stopped(signal)
     }
 }
