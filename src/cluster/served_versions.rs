@@ -3,13 +3,12 @@
 //! Kubernetes' own types are served in fixed versions. For the others, one request lists the resources of the
 //! preferred version. What is not among them is served in the older version, or not at all.
 
-use http::StatusCode;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::connection::{ApiResponse, Cluster, RequestError, SharedFailure};
-use crate::error::{Error, ErrorKind, Result};
+use super::connection::{RequestError, SharedFailure};
+use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Kind};
 
@@ -72,34 +71,6 @@ impl ServedVersions {
     /// Returns the path of one object. A type without namespaces has none.
     pub(super) fn object(&self, type_: &ResourceType, namespace: Option<&str>, name: &str) -> String {
         format!("{}/{}", self.collection(type_, namespace), percent_encoded(name))
-    }
-}
-
-impl Cluster {
-    /// Checks that the server serves a type that is not Kubernetes' own. Sends at most one request for each command.
-    ///
-    /// # Errors
-    /// When the server does not serve it, or cannot be asked.
-    pub(super) async fn check_served(&self, type_: &ResourceType) -> Result<()> {
-        if is_fixed(type_) {
-            return Ok(());
-        }
-        let path = group_path(type_);
-        let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
-        let answer = async {
-            match self.read(&path, is_absent).await {
-                Ok(response) if is_absent(&response) => Ok(Discovery::NoGroup),
-                Ok(response) => Ok(Discovery::read(&response.json())),
-                Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
-                Err(failure) => Err(failure),
-            }
-        };
-        // On the heap, because it is a large future.
-        match self.served.has_group(Box::pin(answer)).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(not_served(type_)),
-            Err(failure) => Err(self.explain_reading(type_, &failure)),
-        }
     }
 }
 
