@@ -223,11 +223,10 @@ impl Reflector {
                 WatchEvent::Changed(object) => self.send_state(object, false, sender).await,
                 WatchEvent::Deleted(object) => self.send_state(object, true, sender).await,
                 WatchEvent::Bookmark(version) => self.version = Some(version),
-                WatchEvent::Expired => {
+                WatchEvent::Broken => {
                     self.version = None;
                     break;
                 }
-                WatchEvent::Broken => break,
             }
             event_count += 1;
         }
@@ -247,15 +246,12 @@ pub enum WatchEvent {
     Deleted(Object),
     /// `BOOKMARK`, with its resourceVersion.
     Bookmark(String),
-    /// `ERROR` with 410: the resourceVersion has expired.
-    Expired,
-    /// Another `ERROR`, or a line that is no watch event.
+    /// `ERROR`, most often because the resourceVersion has expired, or a line that is no watch event. A list follows.
     Broken,
 }
 
 impl WatchEvent {
-    /// Decodes a line. An incomplete or foreign line ends the watch. No event is lost, because the next watch
-    /// starts at the last resourceVersion.
+    /// Decodes a line.
     #[must_use]
     pub fn read(line: &[u8]) -> Self {
         let Ok(Value::Object(mut event)) = parse(line) else {
@@ -267,7 +263,6 @@ impl WatchEvent {
             Some("BOOKMARK") if !text("/metadata/resourceVersion").is_empty() => {
                 Self::Bookmark(text("/metadata/resourceVersion").to_owned())
             }
-            Some("ERROR") if object.get("code") == Some(&Value::from(410)) => Self::Expired,
             Some("ADDED" | "MODIFIED") => Object::read(object).map_or(Self::Broken, Self::Changed),
             Some("DELETED") => Object::read(object).map_or(Self::Broken, Self::Deleted),
             _ => Self::Broken,

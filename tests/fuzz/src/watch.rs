@@ -21,7 +21,7 @@ pub fn one(data: &[u8]) {
             WatchEvent::Changed(object) => objects.push(object),
             WatchEvent::Deleted(object) => objects.retain(|kept: &Object| kept.name() != object.name()),
             WatchEvent::Bookmark(version) => assert!(!version.is_empty()),
-            WatchEvent::Expired | WatchEvent::Broken => break,
+            WatchEvent::Broken => break,
         }
     }
     for workload in objects.iter().cloned().filter_map(Workload::of) {

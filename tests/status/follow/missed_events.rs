@@ -178,6 +178,19 @@ async fn an_expired_watch_is_listed_again_after_a_pause() {
     assert!((60..150).contains(&requests), "{requests} lists and watches");
 }
 
+/// The watch reports no change, and a list follows, as in client-go.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_ends_with_an_error_is_listed_again() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({"progressDeadlineSeconds": 60})).await;
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &DEPLOYMENTS), FaultAction::FailWatch(0)));
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    let started = tokio::time::Instant::now();
+    cluster.status("deployment/web --timeout 10m").await.ends(4);
+    assert!(started.elapsed() < Duration::from_secs(90), "{:?}", started.elapsed());
+    let requests = request_count(&cluster, "/deployments");
+    assert!((60..200).contains(&requests), "{requests} lists and watches");
+}
+
 /// Other objects change all the time, and the server forgets their versions.
 #[tokio::test(start_paused = true)]
 async fn bookmarks_keep_a_quiet_watch_from_being_listed_again() {

@@ -35,6 +35,8 @@ pub enum FaultAction {
     SilenceWatch(usize),
     /// The watch ends with a 410 event after this many events.
     ExpireWatch(usize),
+    /// The watch ends with an event of an internal error (500) after this many events.
+    FailWatch(usize),
     /// The continue token of the list has expired: 410 with a new one.
     ExpireContinue,
     /// The response has this warning.
@@ -67,6 +69,7 @@ impl fmt::Debug for FaultAction {
             Self::CloseWatch(events) => write!(f, "CloseWatch({events})"),
             Self::SilenceWatch(events) => write!(f, "SilenceWatch({events})"),
             Self::ExpireWatch(events) => write!(f, "ExpireWatch({events})"),
+            Self::FailWatch(events) => write!(f, "FailWatch({events})"),
             Self::ExpireContinue => f.write_str("ExpireContinue"),
             Self::Warn(text) => write!(f, "Warn({text:?})"),
             Self::WriteBefore(_) => f.write_str("WriteBefore"),

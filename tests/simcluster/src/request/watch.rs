@@ -99,6 +99,12 @@ impl Events {
         error_event(&Refusal::expired(seen, store.revision()))
     }
 
+    /// Ends the watch with an internal error.
+    pub(crate) fn fail(&mut self) -> Value {
+        self.seen = None;
+        error_event(&Refusal::with_status(500, "etcdserver: request timed out"))
+    }
+
     fn lost(&mut self, store: &Store) -> Option<Value> {
         let seen = self.seen?;
         let oldest = store.changes_after(seen).err()?;

@@ -38,6 +38,7 @@ pub(super) enum WatchEnd {
     Closed,
     Silent,
     Expired,
+    Failed,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,7 @@ impl Damage {
             FaultAction::CloseWatch(after) => self.end_watch(after, WatchEnd::Closed),
             FaultAction::SilenceWatch(after) => self.end_watch(after, WatchEnd::Silent),
             FaultAction::ExpireWatch(after) => self.end_watch(after, WatchEnd::Expired),
+            FaultAction::FailWatch(after) => self.end_watch(after, WatchEnd::Failed),
             FaultAction::Warn(text) => self.warnings.push(text),
             _ => {}
         }

@@ -76,6 +76,11 @@ impl Watcher {
                         self.waiting.clear();
                         return Some(self.shared.write(|store| self.events.expire(store)));
                     }
+                    WatchEnd::Failed => {
+                        self.damage = None;
+                        self.waiting.clear();
+                        return Some(self.events.fail());
+                    }
                 }
             }
             if let Some(event) = self.waiting.pop_front() {
