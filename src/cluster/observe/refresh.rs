@@ -42,7 +42,7 @@ async fn refresh_once(shared: &Shared, found: &Workload) -> Result<Refresh, Requ
     let revisions = list(shared, found, revision, |one| shared.wanted.stored(one, revision));
     let pods = list(shared, found, &POD, |pod| shared.wanted.stored(pod, &POD));
     let (revisions, pods) = tokio::try_join!(biased; revisions, pods)?;
-    Ok(Refresh::Read { workload, revisions: revisions.unwrap_or_default(), pods })
+    Ok(Refresh::Read { workload, revisions, pods })
 }
 
 /// Reads a workload; none when it does not exist. When RBAC forbids to get it, lists it by its name.
