@@ -18,6 +18,9 @@ pub(super) struct ResponseLog {
     recorded: Mutex<Recorded>,
 }
 
+/// A `Date` that is older than the time by less than this is that of a delayed response, and does not move the time back.
+const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(10);
+
 #[derive(Debug, Default)]
 struct Recorded {
     /// The latest `Date`, and the monotonic time at which it arrived.
@@ -46,9 +49,9 @@ impl ResponseLog {
         let mut recorded = self.recorded();
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
         if let Some(date) = date.and_then(|date| rfc2822::parse(date).ok()) {
-            // A response that was delayed does not move the time back.
-            let date = recorded.time().map_or(date.timestamp(), |known| known.max(date.timestamp()));
-            recorded.date = Some((date, Instant::now()));
+            let date = date.timestamp();
+            let known = recorded.time().filter(|known| date < *known && *known < date + LONGEST_DELAY);
+            recorded.date = Some((known.unwrap_or(date), Instant::now()));
         }
         // Admission webhooks send warnings in UTF-8, and a header value need not be valid UTF-8.
         let texts = headers.get_all(WARNING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -110,6 +113,16 @@ mod tests {
         let delayed = HeaderMap::from_iter([(DATE, "Fri, 20 Nov 2026 16:01:07 GMT".parse().unwrap())]);
         connection_log.record(&delayed);
         assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:10Z");
+    }
+
+    /// Of several API servers one may have a wrong clock.
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_is_ahead_does_not_win_for_good() {
+        let connection_log = connection_log();
+        for date in ["Fri, 20 Nov 2026 16:06:06 GMT", "Fri, 20 Nov 2026 16:01:06 GMT"] {
+            connection_log.record(&HeaderMap::from_iter([(DATE, date.parse().unwrap())]));
+        }
+        assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:06Z");
     }
 
     #[test]
