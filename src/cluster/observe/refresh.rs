@@ -15,7 +15,7 @@ pub(super) async fn refresh(shared: &Shared, found: &Workload) -> Refresh {
     let mut attempts = Attempts::new(found.kind().type_());
     loop {
         let begun = Instant::now();
-        let failure = match refresh_once(shared, found).await {
+        let failure = match refresh_once(shared, found, &mut attempts).await {
             Ok(refresh) => {
                 attempts.succeed(&shared.outage);
                 return refresh;
@@ -33,10 +33,15 @@ pub(super) async fn refresh(shared: &Shared, found: &Workload) -> Refresh {
 /// more attempts.
 const POLICY: Policy = Policy::Quiet { attempts: 3 };
 
-async fn refresh_once(shared: &Shared, found: &Workload) -> Result<Refresh, RequestError> {
+async fn refresh_once(
+    shared: &Shared,
+    found: &Workload,
+    attempts: &mut Attempts,
+) -> Result<Refresh, RequestError> {
     let Some(workload) = read_workload(shared, found).await? else {
         return Ok(Refresh::Deleted);
     };
+    attempts.record_answer(&shared.outage);
     let revision = found.kind().revisions().type_();
     // After the workload, so that they are not older than it.
     let revisions = list(shared, found, revision, |one| shared.wanted.stored(one, revision));

@@ -98,7 +98,7 @@ impl RolloutEvaluation {
                 TargetDecision::Refresh
             }
             Some(began) if fresh || now >= began + FINAL_REFRESH_TIMEOUT => {
-                self.since_answer = (!fresh).then(|| now.saturating_sub(self.answered_at));
+                self.since_answer = (self.answered_at < began).then(|| now.saturating_sub(self.answered_at));
                 TargetDecision::Finish(Outcome::TimedOut(limit))
             }
             Some(_) => TargetDecision::Continue,

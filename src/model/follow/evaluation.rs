@@ -53,7 +53,7 @@ pub(super) struct RolloutEvaluation {
     pub(super) final_refresh: Option<Duration>,
     /// When the server last answered a read.
     pub(super) answered_at: Duration,
-    /// How long ago the server last answered, if it did not answer the refresh before the timeout.
+    /// How long ago the server last answered, if it answered nothing since the refresh before the timeout was requested.
     pub(super) since_answer: Option<Duration>,
     /// Whether a requested refresh has not arrived yet.
     refresh_requested: bool,

@@ -182,6 +182,7 @@ impl FollowedTarget {
             }
             event => event,
         };
+        self.evaluation.answered_at = now.elapsed;
         if let Some(fresh) = self.observe(event) {
             self.advance(now, fresh, out);
         }

@@ -40,6 +40,22 @@ async fn a_new_generation_restarts_the_deadline() {
     assert!(elapsed >= Duration::from_secs(35) && elapsed < Duration::from_secs(45), "{elapsed:?}");
 }
 
+/// The last refresh takes longer than its second, and the server answers meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_slow_server_at_the_timeout_answers() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.later(5_000, |editor| {
+        for verb in [Verb::Get, Verb::List] {
+            let slow = FaultAction::Delay(Duration::from_millis(700));
+            editor.sim.fault(Fault::on(Requests::verb(verb), slow));
+        }
+    });
+    let output = cluster.status("deployment/web --timeout 10s").await;
+    output.ends(3);
+    assert!(!output.stderr.contains("the server does not answer"), "{}", output.transcript);
+}
+
 /// The last refresh before a timeout may take one second. An unreachable server does not delay the exit further.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_during_an_outage_ends_within_a_second() {

@@ -249,6 +249,11 @@ impl FollowerFixture {
         self.elapsed = end;
     }
 
+    /// Advances the clock only.
+    pub(super) fn advance(&mut self, seconds: u64) {
+        self.elapsed += Duration::from_secs(seconds);
+    }
+
     /// Calls the follower although nothing is due.
     pub(super) fn tick(&mut self) {
         self.apply(FollowerEvent::Tick { since_answer: Duration::ZERO });

@@ -42,6 +42,26 @@ fn a_timeout_follows_a_final_refresh() {
     assert_eq!(fixture.outcome(), Some(&Outcome::TimedOut(Duration::from_secs(60))));
 }
 
+/// The server answers, but not the final refresh: what is known is as old as its last answer.
+#[test]
+fn a_timeout_says_how_old_the_last_answer_is() {
+    let options = FollowOptions { timeout: Some(seconds(60)), ..FollowOptions::default() };
+    let since_answer =
+        |fixture: &FollowerFixture| fixture.follower.targets()[0].result().map(|result| result.since_answer);
+    let mut fixture = FollowerFixture::of(options.clone(), deployment(BEGUN));
+    fixture.in_reach = false;
+    fixture.pass(60);
+    fixture.advance(1);
+    fixture.show();
+    assert_eq!(since_answer(&fixture), Some(None), "the event is an answer");
+    let mut fixture = FollowerFixture::of(options, deployment(BEGUN));
+    fixture.in_reach = false;
+    fixture.pass(60);
+    fixture.advance(1);
+    fixture.apply(FollowerEvent::Tick { since_answer: seconds(30) });
+    assert_eq!(since_answer(&fixture), Some(Some(seconds(30))));
+}
+
 #[test]
 fn without_a_timeout_following_does_not_end() {
     let mut fixture = FollowerFixture::of(FollowOptions::default(), deployment(BEGUN));
