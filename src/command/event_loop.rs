@@ -193,10 +193,17 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
             }
             self.redraw_if_due();
         }
-        // The logs that were requested usually explain a failure.
-        while !is_stopped && let Some(log) = self.events.logs.join_next().await {
-            let events = self.log_events(log.ok());
-            self.apply(events).await;
+        // The logs that were requested usually explain a failure. After a signal only the result counts.
+        while !is_stopped {
+            tokio::select! {
+                biased;
+                _ = stops.next() => is_stopped = true,
+                log = self.events.logs.join_next() => {
+                    let Some(log) = log else { break };
+                    let events = self.log_events(log.ok());
+                    self.apply(events).await;
+                }
+            }
         }
         let now = self.events.now();
         for report in std::mem::take(&mut self.results) {

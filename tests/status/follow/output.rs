@@ -97,6 +97,26 @@ async fn a_slow_log_is_printed_before_the_result() {
     assert_eq!(events[events.len() - 3..], ["log", "ended", "summary"], "{}", output.transcript);
 }
 
+/// The results are known already.
+#[tokio::test(start_paused = true)]
+async fn a_signal_ends_the_wait_for_a_slow_log() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(60).await;
+    let slow = FaultAction::Delay(Duration::from_millis(4_500));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), slow));
+    let (send, numbers) = tokio::sync::watch::channel(0);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        send.send(2).unwrap();
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    });
+    let started = tokio::time::Instant::now();
+    let run = cluster.command(["status", "deployment/web", "--fail-fast=0s"]).signals(numbers);
+    run.run_async().await.ends(4).reports("error: ");
+    assert!(started.elapsed() < Duration::from_millis(1_500), "{:?}", started.elapsed());
+}
+
 /// Each crashing pod takes a request, so that one evaluation of many workloads has no logs.
 #[tokio::test(start_paused = true)]
 async fn one_evaluation_of_one_workload_has_the_log_too() {
