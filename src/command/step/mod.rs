@@ -179,7 +179,9 @@ impl Reporter<Stepper> for PlanReporter {
     fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now, ui: &mut Ui) {
         match report {
             StepReport::Cause { .. } if self.draws => {} // the frame shows it
-            StepReport::Log(log) if self.draws => self.logs.keep(log.clone()),
+            StepReport::Log(log) if self.draws => {
+                self.logs.keep(log.clone());
+            }
             report if self.draws => ui.err_lines(render::of(stepper, report, now).notes),
             StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
             report if self.is_json => {

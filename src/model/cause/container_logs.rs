@@ -92,9 +92,12 @@ impl LogLines {
 pub struct ContainerLogs(BTreeMap<(String, String), LogLines>);
 
 impl ContainerLogs {
-    /// Stores the lines of a container and replaces earlier ones.
-    pub fn keep(&mut self, log: LogLines) {
-        self.0.insert((log.pod.clone(), log.container.clone()), log);
+    /// Stores the lines of a container and replaces earlier ones. Returns whether they differ.
+    pub fn keep(&mut self, log: LogLines) -> bool {
+        let key = (log.pod.clone(), log.container.clone());
+        let is_new = self.0.get(&key) != Some(&log);
+        self.0.insert(key, log);
+        is_new
     }
 
     /// Returns the last log lines of the container that the cause is about, if they were read.

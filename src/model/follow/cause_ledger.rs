@@ -109,16 +109,14 @@ impl CauseLedger {
         self.reported.values().filter_map(ReportedCause::expires_at).any(|expires_at| now < expires_at)
     }
 
-    /// Returns when elapsed time alone changes the causes: the end of the first grace period, or the first report that is
-    /// not due yet.
+    /// Returns when elapsed time alone changes the causes: the ends of grace periods, and the reports that are not due yet.
+    /// Some are past.
     pub(in crate::model) fn dues(&self) -> impl Iterator<Item = Duration> {
-        let entries = || self.reported.values();
-        let restated = entries()
-            .filter(|entry| entry.is_worth_reporting())
-            .map(|entry| entry.reported_at + REPORT_INTERVAL);
-        let gone_at = entries().filter_map(|entry| Some(entry.absent_since? + ABSENCE_GRACE));
-        let expires_at = entries().filter_map(ReportedCause::expires_at);
-        [restated.chain(gone_at).min(), expires_at.min()].into_iter().flatten()
+        let dues = |entry: &ReportedCause| {
+            let restated = entry.is_worth_reporting().then_some(entry.reported_at + REPORT_INTERVAL);
+            [restated, entry.absent_since.map(|since| since + ABSENCE_GRACE), entry.expires_at()]
+        };
+        self.reported.values().flat_map(dues).flatten()
     }
 
     /// Records that a container's last log lines could not be read. They are requested again once the container
@@ -209,13 +207,17 @@ impl ReportedCause {
     /// Records that the cause is present. Returns the container log to read, if it was not requested yet.
     fn renew(&mut self, cause: &Cause) -> Option<LogRef> {
         // The kubelet gives the reason for a moment only, and then reports that it waits for the next try.
-        let known = self.latest.evidence.take().filter(|_| cause.reads_as(&self.latest));
+        let is_same = cause.reads_as(&self.latest);
+        let known = self.latest.evidence.take().filter(|_| is_same);
         let evidence = cause.evidence.clone().or(known);
         (self.latest, self.absent_since) = (Cause { evidence, ..cause.clone() }, None);
         let log = (LogRef::of(cause)?, cause.restarts);
-        let before = self.requested_log.as_ref();
-        if before.is_some_and(|before| !self.is_log_missing || *before == log) {
-            return None;
+        if let Some(before) = &self.requested_log {
+            // The kubelet restarts a container at once after its first crash, so the log may be that of the next run.
+            let is_certain = before.0.previous || before.1 > 0;
+            if *before == log || is_same && is_certain && !self.is_log_missing {
+                return None;
+            }
         }
         self.is_log_missing = false;
         Some(self.requested_log.insert(log).0.clone())

@@ -248,8 +248,9 @@ impl FollowedTarget {
             return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
         }
         let log = LogLines { lines: without_secrets_of(self.observation(), &log.lines), ..log };
-        self.logs.keep(log.clone());
-        out.reports.push(Report::Log { log });
+        if self.logs.keep(log.clone()) {
+            out.reports.push(Report::Log { log });
+        }
     }
 
     /// Evaluates the observation, and finishes the target if it is done. `fresh` says that the

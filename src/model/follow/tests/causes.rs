@@ -58,6 +58,68 @@ fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
     assert_eq!(logs, [&FollowerTask::ReadLog(place)]);
 }
 
+fn log_requests(fixture: &FollowerFixture) -> Vec<&LogRef> {
+    let logs = fixture.tasks.iter().filter_map(|task| match task {
+        FollowerTask::ReadLog(log) => Some(log),
+        _ => None,
+    });
+    logs.collect()
+}
+
+/// A container that crashed with an exit code, and is not restarted yet.
+fn crashed(exit: i64, restarts: i64) -> Value {
+    let terminated = json!({"exitCode": exit, "reason": "Error", "finishedAt": START});
+    json!({"name": "app", "image": "app:2", "restartCount": restarts, "state": {"terminated": terminated}})
+}
+
+fn lines_of_a_log(lines: &[&str]) -> TargetEvent {
+    let lines = lines.iter().map(|&line| line.to_owned()).collect();
+    TargetEvent::Log(LogLines { pod: "a".into(), container: "app".into(), lines })
+}
+
+/// The kubelet restarts a container at once after its first crash.
+#[test]
+fn a_log_that_may_be_of_the_run_after_the_crash_is_read_again() {
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashed(1, 0)));
+    fixture.event(lines_of_a_log(&["starting"]));
+    fixture.pass(1);
+    let mut restarted = running(1);
+    restarted["ready"] = json!(false);
+    restarted["lastState"] = crashed(1, 0)["state"].take();
+    fixture.becomes(with_pod(&restarted));
+    let log = |previous| LogRef { pod: "a".into(), container: "app".into(), previous };
+    assert_eq!(log_requests(&fixture), [&log(false), &log(true)]);
+    fixture.event(lines_of_a_log(&["panic"]));
+    fixture.event(lines_of_a_log(&["panic"]));
+    let logs = fixture.reported.iter().filter(|report| matches!(report, Report::Log { .. }));
+    assert_eq!(logs.count(), 2, "the same lines are reported once");
+    fixture.pass(1);
+    fixture.becomes(with_pod(&crashing(1)));
+    assert_eq!(log_requests(&fixture).len(), 2);
+}
+
+#[test]
+fn a_crash_with_another_exit_code_has_a_log_of_its_own() {
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(1)));
+    fixture.pass(20);
+    let mut other = crashing(2);
+    other["lastState"]["terminated"]["exitCode"] = json!(2);
+    fixture.becomes(with_pod(&other));
+    assert_eq!(log_requests(&fixture).len(), 2);
+}
+
+/// A cause that is absent since its grace period began does not delay the failure by another one.
+#[test]
+fn a_cause_fails_the_rollout_when_its_grace_period_ends() {
+    let options = || FollowOptions { fail_fast: Some(Duration::from_secs(4)), ..FollowOptions::default() };
+    let missing = waiting("CreateContainerConfigError", "configmap \"settings\" not found");
+    let mut fixture = FollowerFixture::of(options(), with_pod(&no_image()));
+    fixture.pass(3);
+    fixture.becomes(with_pod(&missing));
+    fixture.pass(4);
+    assert!(matches!(fixture.outcome(), Some(Outcome::Failed(_))), "{:?}", fixture.follower.due());
+}
+
 #[test]
 fn container_logs_are_reported_without_secrets() {
     let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(1)));
