@@ -174,13 +174,14 @@ impl LiveFrame {
 }
 
 /// The words and marks that begin a message, each with its style.
-const MARKS: [(&str, Style); 6] = [
+const MARKS: [(&str, Style); 7] = [
     ("error:", Style::Bad),
     ("hint:", Style::Location),
     ("warning:", Style::Warning),
     ("note:", Style::Dim),
     ("  !", Style::Bad),
     ("  ~", Style::Warning),
+    ("  -", Style::Warning),
 ];
 
 /// Returns a message with its mark styled, wrapped between words. A command stays on one line, so that it can be pasted.
@@ -294,6 +295,14 @@ fn rows_of(line: &Line, width: u16) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mark_of_each_cause_has_a_color() {
+        for line in ["  ! web-1  app: crashed", "  ~ web-1  app: starts", "  - web  paused"] {
+            let text = text_of(&wrapped(Line::of(line), 80), true);
+            assert!(text.contains('\u{1b}'), "{text:?}");
+        }
+    }
 
     #[test]
     fn a_message_is_wrapped_between_words_and_a_command_is_not() {
