@@ -72,7 +72,7 @@ pub(super) trait Reporter<E: Engine> {
     fn frame(&self, engine: &E, now: Now, size: Terminal) -> Frame;
 }
 
-/// Where the events of one command come from: container logs, timers and watches.
+/// The watches and the container logs of one command.
 pub(super) struct EventSource<'a> {
     cluster: &'a Arc<Cluster>,
     observer: Observer,
@@ -103,12 +103,12 @@ impl<'a> EventSource<'a> {
     }
 
     /// Reads the last [`LOG_LINES`] lines of a container in the background.
-    pub(super) fn read_log(&mut self, target: TargetId, workload: &Workload, place: LogRef) {
+    pub(super) fn read_log(&mut self, target: TargetId, workload: &Workload, log: LogRef) {
         let namespace = workload.object().namespace().to_owned();
         let cluster = Arc::clone(self.cluster);
         self.logs.spawn(async move {
-            let lines = cluster.log_tail(&namespace, &place, LOG_LINES).await;
-            (target, place, lines)
+            let lines = cluster.log_tail(&namespace, &log, LOG_LINES).await;
+            (target, log, lines)
         });
     }
 }
@@ -124,8 +124,8 @@ pub(super) async fn drive<E: Engine>(
     ui: &mut Ui,
 ) -> (E, Now) {
     let events = EventSource::new(cluster, found);
-    let (results, drawn, is_outdated) = (Vec::new(), None, true);
-    let mut event_loop = EventLoop { engine, executor, events, reporter, ui, results, drawn, is_outdated };
+    let (results, drawn, needs_redraw) = (Vec::new(), None, true);
+    let mut event_loop = EventLoop { engine, executor, events, reporter, ui, results, drawn, needs_redraw };
     event_loop.run(StopSignals::new(signals)).await;
     let now = event_loop.events.now();
     (event_loop.engine, now)
@@ -133,7 +133,7 @@ pub(super) async fn drive<E: Engine>(
 
 /// Returns the event of a log, without lines if it cannot be read. None, with one note, if RBAC forbids it.
 pub(super) fn event_of_log(
-    place: LogRef,
+    log: LogRef,
     lines: Result<Vec<String>, Error>,
     ui: &mut Ui,
 ) -> Option<TargetEvent> {
@@ -141,7 +141,7 @@ pub(super) fn event_of_log(
         ui.err_line_once("note: container logs are not shown: cannot read logs");
         return None;
     }
-    let LogRef { pod, container, .. } = place;
+    let LogRef { pod, container, .. } = log;
     Some(TargetEvent::Log(LogLines { pod, container, lines: lines.unwrap_or_default() }))
 }
 
@@ -155,14 +155,15 @@ struct EventLoop<'a, E: Engine, X, R> {
     results: Vec<E::Report>,
     /// When the frame on the terminal was drawn.
     drawn: Option<Duration>,
-    /// Whether a report arrived since.
-    is_outdated: bool,
+    /// Whether a report arrived since the last frame.
+    needs_redraw: bool,
 }
 
 impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
-    /// Of several events that are ready the first one in the order of `select!` is taken, so that a run can be repeated.
-    /// Watches are last: they can always be ready, and would starve logs and timers, of which each comes once.
-    /// A wait that is dropped loses no event.
+    /// Runs until the engine is finished and the logs that it requested were read, or until a signal.
+    ///
+    /// `biased` takes the first event that is ready, in this order, so that a run can be repeated. Watches are last: they can
+    /// always be ready, and would starve logs and timers. A wait that is dropped loses no event.
     async fn run(&mut self, mut stops: StopSignals) {
         let mut is_stopped = false;
         while !self.engine.is_finished() {
@@ -211,24 +212,24 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         }
     }
 
-    /// Returns when the next redraw is due, as the time since the loop started: [`REDRAW_DELAY`] after the last frame if it is
-    /// outdated, else the next full second, because frames show elapsed times.
+    /// Returns when the next redraw is due, as the time since the loop started: [`REDRAW_DELAY`] after the last frame if a
+    /// report arrived, else the next full second, because frames show elapsed times.
     fn next_redraw(&self) -> Option<Duration> {
         let drawn = self.drawn?;
-        Some(if self.is_outdated { drawn + REDRAW_DELAY } else { Duration::from_secs(drawn.as_secs() + 1) })
+        Some(if self.needs_redraw { drawn + REDRAW_DELAY } else { Duration::from_secs(drawn.as_secs() + 1) })
     }
 
     fn redraw_if_due(&mut self) {
         let now = self.events.now();
         if self.reporter.draws() && self.next_redraw().is_none_or(|due| now.elapsed >= due) {
             self.ui.draw(|size| self.reporter.frame(&self.engine, now, size));
-            (self.drawn, self.is_outdated) = (Some(now.elapsed), false);
+            (self.drawn, self.needs_redraw) = (Some(now.elapsed), false);
         }
     }
 
     fn log_events(&mut self, read: Option<LogAnswer>) -> Vec<E::Event> {
-        let Some((target, place, lines)) = read else { return Vec::new() };
-        let event = event_of_log(place, lines, self.ui);
+        let Some((target, log, lines)) = read else { return Vec::new() };
+        let event = event_of_log(log, lines, self.ui);
         event.map(|event| self.executor.engine_events(target, event)).unwrap_or_default()
     }
 
@@ -238,7 +239,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         while let Some(event) = events.pop_front() {
             let now = self.events.now();
             let Effects { reports, tasks } = self.engine.apply(event, now);
-            self.is_outdated |= !reports.is_empty();
+            self.needs_redraw |= !reports.is_empty();
             for report in reports {
                 if self.engine.is_finished() && R::is_result(&report) {
                     self.results.push(report);

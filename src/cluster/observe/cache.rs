@@ -63,8 +63,9 @@ impl Cache {
 
     /// Returns the observation of each workload that exists.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
-        let there = self.targets.iter().filter(|target| target.version.is_some());
-        there.map(|target| self.collections.observation(target.unemitted.last().unwrap_or(&target.workload)))
+        let existing = self.targets.iter().filter(|target| target.version.is_some());
+        existing
+            .map(|target| self.collections.observation(target.unemitted.last().unwrap_or(&target.workload)))
     }
 
     /// Returns the errors of workloads that cannot be read, each once.
@@ -91,13 +92,13 @@ impl Cache {
     fn apply_to_workloads(&mut self, index: usize, delta: Delta, events: &mut TargetEvents) {
         match delta {
             Delta::Listed(all) => {
-                let mut there = BTreeSet::new();
+                let mut listed = BTreeSet::new();
                 for (key, stored) in all {
                     // A list counts although it is older: a backup of etcd has older versions.
-                    there.extend(self.apply_state(index, key, stored, true, events));
+                    listed.extend(self.apply_state(index, key, stored, true, events));
                 }
                 for (id, target) in self.targets.iter_mut().enumerate() {
-                    if target.collection == index && !there.contains(&TargetId(id)) {
+                    if target.collection == index && !listed.contains(&TargetId(id)) {
                         target.version = None;
                         events.push((TargetId(id), TargetEvent::Deleted));
                     }
@@ -111,7 +112,7 @@ impl Cache {
                     }
                 }
             }
-            Delta::Lost(error) => {
+            Delta::Unreadable(error) => {
                 for (id, target) in self.targets.iter_mut().enumerate() {
                     if target.collection == index {
                         target.version = None;
@@ -208,7 +209,7 @@ impl Cache {
         for workload in states {
             (target.workload, target.was_read) = (workload, true);
             let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
-            let knows_warnings = warnings.is_some_and(Collection::was_read);
+            let knows_warnings = warnings.is_some_and(Collection::has_synced);
             let observation = Box::new(self.collections.observation(&target.workload));
             events.push((id, TargetEvent::Observed { observation, knows_warnings }));
         }

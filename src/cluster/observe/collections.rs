@@ -32,7 +32,7 @@ impl Collections {
     pub(super) fn was_read(&self, workload: &Workload) -> bool {
         let types = [workload.kind().revisions().type_(), &POD];
         let namespace = workload.object().namespace();
-        types.iter().all(|type_| self.of(type_, namespace).is_some_and(Collection::was_read))
+        types.iter().all(|type_| self.of(type_, namespace).is_some_and(Collection::has_synced))
     }
 
     /// Returns the observation of a workload.
@@ -46,9 +46,9 @@ impl Collections {
     }
 
     fn revisions_of(&self, workload: &Workload) -> Vec<Arc<Revision>> {
-        let all = self.of(workload.kind().revisions().type_(), workload.object().namespace());
-        let all = all.filter(|all| all.is_readable());
-        all.map(|all| all.revisions_of(workload.object().uid()).collect()).unwrap_or_default()
+        let collection = self.of(workload.kind().revisions().type_(), workload.object().namespace());
+        let readable = collection.filter(|collection| collection.is_readable());
+        readable.map(|readable| readable.revisions_of(workload.object().uid()).collect()).unwrap_or_default()
     }
 
     /// Returns the warning events about a workload and its pods; none if they are not watched, or not readable.
@@ -124,7 +124,7 @@ pub(super) enum Reading {
     /// RBAC forbids it.
     Forbidden,
     /// The workloads cannot be read.
-    Lost,
+    Unreadable,
 }
 
 impl Reading {
@@ -133,7 +133,7 @@ impl Reading {
         match delta {
             Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(_) => Self::Synced,
             Delta::Forbidden => Self::Forbidden,
-            Delta::Lost(_) => Self::Lost,
+            Delta::Unreadable(_) => Self::Unreadable,
         }
     }
 }
@@ -168,7 +168,7 @@ impl Collection {
     }
 
     /// Whether the first list arrived, or reading failed permanently.
-    pub(super) fn was_read(&self) -> bool {
+    pub(super) fn has_synced(&self) -> bool {
         self.reading != Reading::Pending
     }
 
@@ -194,7 +194,7 @@ impl Collection {
                 }
                 return None;
             }
-            Delta::Forbidden | Delta::Lost(_) => return None,
+            Delta::Forbidden | Delta::Unreadable(_) => return None,
             Delta::Changed(key, stored) => (key.clone(), self.insert(key, stored)),
             Delta::Removed(key) => {
                 let owner = self.remove(&key);

@@ -181,7 +181,7 @@ impl Observer {
     /// Whether everything was read once, or cannot be read.
     #[must_use]
     pub fn is_synced(&self) -> bool {
-        self.cache.collections.all.iter().all(Collection::was_read)
+        self.cache.collections.all.iter().all(Collection::has_synced)
     }
 
     /// Returns the errors of the kinds of a scope that cannot be read, each once.
@@ -194,7 +194,7 @@ impl Observer {
     pub fn can_read_no_kind(&self) -> bool {
         let mut workloads =
             self.cache.collections.all.iter().filter(|collection| collection.holds_workloads());
-        workloads.all(|collection| collection.reading == Reading::Lost)
+        workloads.all(|collection| collection.reading == Reading::Unreadable)
     }
 
     /// Reports all forbidden resources in one notice, once every reflector has synced. Events, which are watched later, may
@@ -203,8 +203,9 @@ impl Observer {
         if self.reported_forbidden || !self.is_synced() {
             return;
         }
-        let forbidden = self.cache.collections.all.iter().filter(|all| all.reading == Reading::Forbidden);
-        let forbidden: BTreeSet<_> = forbidden.map(|all| all.type_.plural()).collect();
+        let forbidden =
+            self.cache.collections.all.iter().filter(|collection| collection.reading == Reading::Forbidden);
+        let forbidden: BTreeSet<_> = forbidden.map(|collection| collection.type_.plural()).collect();
         if !forbidden.is_empty() {
             self.reported_forbidden = true;
             let forbidden = joined(&forbidden.into_iter().collect::<Vec<_>>(), "and");

@@ -1,4 +1,4 @@
-//! How long failed reads are repeated; and one notice that reads fail, and another that they work again.
+//! Retries failed reads, and reports the start and the end of an outage once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -35,7 +35,7 @@ pub(super) struct Reflector {
     version: Option<String>,
     /// The verbs that succeeded before.
     allowed: BTreeSet<ApiVerb>,
-    /// The first verb that RBAC does not forbid, as far as is known.
+    /// The verb in use. A final 401 or 403 moves it to the next one.
     mode: ApiVerb,
     attempts: Attempts,
 }
@@ -128,7 +128,7 @@ impl Reflector {
             self.mode = next;
             return ControlFlow::Continue(());
         }
-        let lost = is_workload.then(|| Delta::Lost(self.shared.cluster.explain(&failure)));
+        let lost = is_workload.then(|| Delta::Unreadable(self.shared.cluster.explain(&failure)));
         self.send(lost.unwrap_or(Delta::Forbidden), sender).await;
         ControlFlow::Break(())
     }

@@ -85,7 +85,7 @@ pub(super) enum Delta {
     /// RBAC forbids reading the objects. Following continues without them.
     Forbidden,
     /// The workloads themselves cannot be read.
-    Lost(Error),
+    Unreadable(Error),
 }
 
 /// The workloads that a search found, and what their objects have in common with them.

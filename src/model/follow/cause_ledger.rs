@@ -22,7 +22,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 pub(in crate::model) struct CauseLedger {
     reported: BTreeMap<CauseKey, ReportedCause>,
     /// The name of the revision that the grace periods are about.
-    revision: Option<String>,
+    revision_name: Option<String>,
 }
 
 /// What an observation changes: the causes to report, and the container logs to read.
@@ -66,10 +66,10 @@ impl CauseLedger {
         last_progress: Duration,
         Now { elapsed: now, server_time }: Now,
     ) -> CauseUpdate {
-        let revision = observation.revisions.current().map(|current| current.name.clone());
-        if revision != self.revision {
+        let revision_name = observation.revisions.current().map(|current| current.name.clone());
+        if revision_name != self.revision_name {
             self.reported.values_mut().for_each(|entry| entry.fatal = None);
-            self.revision = revision;
+            self.revision_name = revision_name;
         }
         let mut update = CauseUpdate::default();
         self.record_present(causes, now, &mut update);
@@ -78,7 +78,7 @@ impl CauseLedger {
         let will_return = |entry: &ReportedCause| {
             has_crash_loop && entry.fatal.is_some() && entry.latest.id.ends_container()
         };
-        let gone = self.remove(|entry| is_gone(entry.absent_since, now) && !will_return(entry));
+        let gone = self.remove(|entry| entry.gone_at().is_some_and(|at| now >= at) && !will_return(entry));
         update.changes.extend(gone.into_iter().map(|cause| (cause, CauseChange::Gone)));
         for entry in self.reported.values_mut().filter(|entry| entry.absent_since.is_none()) {
             entry.fatal =
@@ -114,7 +114,7 @@ impl CauseLedger {
     pub(in crate::model) fn dues(&self) -> impl Iterator<Item = Duration> {
         let dues = |entry: &ReportedCause| {
             let restated = entry.is_worth_reporting().then_some(entry.reported_at + REPORT_INTERVAL);
-            [restated, entry.absent_since.map(|since| since + ABSENCE_GRACE), entry.expires_at()]
+            [restated, entry.gone_at(), entry.expires_at()]
         };
         self.reported.values().flat_map(dues).flatten()
     }
@@ -177,16 +177,16 @@ impl CauseLedger {
     }
 
     /// Removes reported causes, and returns them as they were reported last.
-    fn remove(&mut self, is_gone: impl Fn(&ReportedCause) -> bool) -> Vec<Cause> {
-        let mut gone = Vec::new();
+    fn remove(&mut self, is_removed: impl Fn(&ReportedCause) -> bool) -> Vec<Cause> {
+        let mut removed = Vec::new();
         self.reported.retain(|_, entry| {
-            let is_gone = is_gone(entry);
-            if is_gone {
-                gone.push(entry.reported.clone());
+            let stays = !is_removed(entry);
+            if !stays {
+                removed.push(entry.reported.clone());
             }
-            !is_gone
+            stays
         });
-        gone
+        removed
     }
 }
 
@@ -223,6 +223,12 @@ impl ReportedCause {
         Some(self.requested_log.insert(log).0.clone())
     }
 
+    /// Returns when the cause is gone; none while it is present.
+    fn gone_at(&self) -> Option<Duration> {
+        self.absent_since.map(|since| since + ABSENCE_GRACE)
+    }
+
+    /// Returns when the grace period of the cause ends; none for a cause that does not fail the rollout.
     fn expires_at(&self) -> Option<Duration> {
         self.fatal.map(|(since, grace)| since + grace)
     }
@@ -240,8 +246,4 @@ impl ReportedCause {
         let has_other_pods = now.pods.len() != before.pods.len() && !runs_between;
         !before.reads_as(now) || has_other_pods || before.restarts != now.restarts || is_explained
     }
-}
-
-fn is_gone(absent_since: Option<Duration>, now: Duration) -> bool {
-    absent_since.is_some_and(|since| now >= since + ABSENCE_GRACE)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::evaluation::{RolloutEvaluation, TargetDecision};
+use super::evaluation::{RolloutTracker, TargetDecision};
 use super::options::GoalState;
 use super::report::{FollowerTask, Outcome, RolloutFailure, TargetEffects};
 use crate::error::{Error, ErrorKind};
@@ -16,10 +16,10 @@ const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the refresh before a timeout may take.
 const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
-impl RolloutEvaluation {
+impl RolloutTracker {
     /// Requests the warnings of a rollout that is not complete. Returns whether the causes must wait for them, because they may
     /// show other causes.
-    pub(super) fn request_warnings(
+    pub(super) fn must_await_warnings(
         &mut self,
         state: RolloutState,
         now: Duration,

@@ -38,7 +38,7 @@ impl TargetDecision {
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]
-pub(super) struct RolloutEvaluation {
+pub(super) struct RolloutTracker {
     pub(super) options: Arc<FollowOptions>,
     expected: Option<ExpectedRevision>,
     status: ReportedStatus,
@@ -63,7 +63,7 @@ pub(super) struct RolloutEvaluation {
     least_time_reported: bool,
 }
 
-impl RolloutEvaluation {
+impl RolloutTracker {
     /// Starts with a workload as it was found.
     pub(super) fn new(found: &Workload, options: Arc<FollowOptions>) -> Self {
         Self { expected: ExpectedRevision::from_options(&options, found), options, ..Self::default() }
@@ -121,7 +121,7 @@ impl RolloutEvaluation {
         match compared {
             Some(Err(error)) => return TargetDecision::Finish(Outcome::Unreadable(error)),
             Some(Ok(RevisionMatch::NotYet(reason))) if !self.options.once => {
-                out.reports.extend(self.status.wait(reason));
+                out.reports.extend(self.status.waiting_report(reason));
                 return TargetDecision::Continue;
             }
             Some(Ok(RevisionMatch::Replaced(line))) => {
@@ -141,19 +141,20 @@ impl RolloutEvaluation {
         self.progress.record(&observation.workload, now.elapsed);
         self.stability.observe(goal == GoalState::Reached, observation, &self.options, now);
         self.eta.record(observation, now);
-        let awaits_warnings = !self.options.once && self.request_warnings(counted.state, now.elapsed, out);
+        let awaits_warnings = !self.options.once && self.must_await_warnings(counted.state, now.elapsed, out);
         let causes = if awaits_warnings {
             Vec::new()
         } else {
             self.record_causes(observation, counted.state, now, out)
         };
-        // After the causes, because one of them can make the state stuck, and above them, because it is their headline.
+        // The causes can make the state stuck, but the status is reported first.
         self.report_status(observation, counted, now, out);
         out.reports.extend(causes);
         if goal == GoalState::Pending {
             let is_success = counted.state == RolloutState::Complete;
             let remainder = self.options.goal.remainder(is_success);
-            out.reports.extend(remainder.and_then(|remainder| self.status.wait(remainder.to_owned())));
+            out.reports
+                .extend(remainder.and_then(|remainder| self.status.waiting_report(remainder.to_owned())));
         }
         if awaits_warnings {
             return TargetDecision::Continue;
@@ -270,7 +271,7 @@ impl ReportedStatus {
     }
 
     /// Returns a report of what the follower waits for, unless it was the last one.
-    fn wait(&mut self, reason: String) -> Option<Report> {
+    fn waiting_report(&mut self, reason: String) -> Option<Report> {
         let is_new = self.waiting_for.as_ref() != Some(&reason);
         self.waiting_for = Some(reason.clone());
         is_new.then_some(Report::Waiting { reason })

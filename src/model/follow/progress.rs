@@ -166,7 +166,7 @@ impl Stability {
         self.settles_at = self.ready_at.map(|at| at.max(since + options.stable.unwrap_or_default()));
     }
 
-    /// Whether causes may fail the rollout although it is complete: its pods have just become ready.
+    /// Whether the updated pods became ready too recently to be certain.
     pub(super) fn is_settling(&self, now: Duration) -> bool {
         self.ready_at.is_none_or(|at| now < at)
     }

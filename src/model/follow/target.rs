@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::evaluation::{RolloutEvaluation, TargetDecision};
+use super::evaluation::{RolloutTracker, TargetDecision};
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetEffects, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
@@ -43,7 +43,7 @@ pub struct FollowedTarget {
     pub(super) found: Workload,
     pub(super) observation: Option<Observation>,
     pub(super) start_state: Option<StartState>,
-    pub(super) evaluation: RolloutEvaluation,
+    pub(super) evaluation: RolloutTracker,
     /// When the target was last evaluated.
     evaluated_at: Duration,
     logs: ContainerLogs,
@@ -59,7 +59,7 @@ pub struct FollowedTarget {
 impl FollowedTarget {
     pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
-            evaluation: RolloutEvaluation::new(&found, options),
+            evaluation: RolloutTracker::new(&found, options),
             found,
             observation: None,
             start_state: None,
