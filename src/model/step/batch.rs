@@ -108,7 +108,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     if state.slots.iter().filter(is_awaited).any(|slot| !slot.is_ready() && comes_up(state, memory, slot)) {
         return Action::wait_for("the pods that are starting");
     }
-    if !has_finished_batch && !state.is_moving() && !memory.soak_left(state).is_zero() {
+    if !state.is_moving() && !memory.soak_left(state).is_zero() {
         let soak = go_duration::write(memory.soak_length(state));
         return Action::wait_for(format!("the released pods to be available for {soak}"));
     }

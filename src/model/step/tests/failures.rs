@@ -169,6 +169,27 @@ fn the_next_command_waits_for_the_soak_of_a_pod_that_restarted() {
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 3 });
 }
 
+/// The first batch is done, and the command waits for an outdated pod before it begins the next one.
+#[test]
+fn a_pod_that_restarts_between_two_batches_soaks_again() {
+    let mut options = all_by(1);
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(3));
+    fixture.bound = None;
+    fixture.pass(55);
+    let now = fixture.cluster.seconds;
+    let outdated = fixture.cluster.pods.get_mut(&0).unwrap();
+    (outdated.created, outdated.started, outdated.ready, outdated.sick_until) = (now, now, None, now + 25);
+    fixture.pass(15);
+    assert!(fixture.stepper.memory.batch.is_finished_here);
+    let now = fixture.cluster.seconds;
+    let pod = fixture.cluster.pods.get_mut(&2).unwrap();
+    (pod.restarts, pod.started, pod.ready) = (1, now, None);
+    fixture.pass(40);
+    assert_eq!(fixture.cluster.partition(), 2, "no batch begins");
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+}
+
 #[test]
 fn complete_skips_the_rest_of_the_soak() {
     let mut options = all_by(1);
