@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::action::{Action, Purpose, StepOutcome, StopReason};
 use super::failure::{decide_failure, fatal_cause};
 use super::memory::{Memory, WAVE_PAUSE};
-use super::next_batch::{is_reached, next, only_skipped_left, reached, reasons, too_many_unavailable};
+use super::next_batch::{is_reached, next, only_skipped_left, reached, unhealthy, unready};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
 use super::soak::NextCheck;
@@ -101,11 +101,12 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         Ok(None) => return Action::Finish(only_skipped_left(state, has_finished_batch)),
         Err(reason) => return Action::stop(reason),
     };
-    let is_awaited = |slot: &&PodSlot<'_>| {
+    let is_awaited = |slot: &PodSlot<'_>| {
         let was_stuck = !slot.is_available && memory.stuck_pods.is_last(&slot.key);
-        state.is_required(slot) || was_stuck
+        let may_be_awaited = state.is_required(slot) || was_stuck;
+        may_be_awaited && !slot.is_ready() && may_become_ready(state, memory, slot)
     };
-    if state.slots.iter().filter(is_awaited).any(|slot| !slot.is_ready() && comes_up(state, memory, slot)) {
+    if state.slots.iter().any(is_awaited) {
         return Action::wait_for("the pods that are starting");
     }
     if !state.is_moving() && !memory.soak_left(state).is_zero() {
@@ -113,7 +114,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         return Action::wait_for(format!("the released pods to be available for {soak}"));
     }
     let now = state.now.elapsed;
-    match too_many_unavailable(state, &next) {
+    match unhealthy(state, &next) {
         Some(_) if memory.force => {
             begin_batch(state, next, state.unavailable_slots().map(|slot| slot.key.clone()).collect())
         }
@@ -145,11 +146,11 @@ fn is_younger(state: &State<'_>, pod: &Pod, than: Duration) -> bool {
 }
 
 /// Whether a released pod that is not ready is still young enough to become ready.
-fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
-    let patience = state.pace().batch_timeout;
-    let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, patience));
-    let is_hopeless = fatal_cause(state, memory).is_some();
-    (is_young || slot.awaits_deletion) && !is_hopeless && !memory.progress.is_over(patience)
+fn may_become_ready(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
+    let limit = state.pace().batch_timeout;
+    let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
+    let has_fatal_cause = fatal_cause(state, memory).is_some();
+    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.progress.is_over(limit)
 }
 
 /// Stores the next batch, with the fields that release its first slots if fields release them and the controller has counted
@@ -165,13 +166,10 @@ fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.is_moving() {
         let failure = state.plan.last_batch.as_ref().map(|last| decide_failure(state, memory, last));
+        let is_lost = |slot: &PodSlot<'_>| !slot.is_ready() && !may_become_ready(state, memory, slot);
         return match failure {
             Some(Some(failure)) => failure,
-            None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, memory, slot)) => {
-                let missing = state.required().filter(|slot| !slot.is_ready());
-                let pods = reasons(missing, state);
-                Action::stop(StopReason::Unhealthy { pods, allowed: state.allowed() })
-            }
+            None if state.required().any(is_lost) => unready(state).map_or(Action::Wait, Action::stop),
             _ => Action::Wait,
         };
     }

@@ -56,13 +56,21 @@ pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason
     FutureBatches::after(state.plan, &state.slots, state.kind).next(state.plan.reach)
 }
 
-/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
-pub(super) fn too_many_unavailable(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
+/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable, or if a released pod
+/// is not ready.
+pub(super) fn unhealthy(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
     let first = state.slots.iter().find(|slot| Some(&slot.key) == next.slots.first())?;
-    (!state.kind.may_begin(state, first)).then(|| {
-        let pods = reasons(state.unavailable_slots(), state);
-        StopReason::Unhealthy { pods, allowed: state.allowed() }
-    })
+    if state.kind.may_begin(state, first) {
+        return unready(state);
+    }
+    let pods = reasons(state.unavailable_slots(), state);
+    Some(StopReason::Unhealthy { pods, allowed: state.allowed() })
+}
+
+/// Returns the reason to stop if a released pod is not ready.
+pub(super) fn unready(state: &State<'_>) -> Option<StopReason> {
+    let pods = reasons(state.required().filter(|slot| !slot.is_ready()), state);
+    (!pods.is_empty()).then(|| StopReason::Unhealthy { pods, allowed: state.allowed() })
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.

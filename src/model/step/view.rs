@@ -7,7 +7,7 @@ use super::action::{RollbackOutcome, StepOutcome, StopReason};
 use super::daemon_set::check_node_flags;
 use super::event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepOptions};
 use super::memory::Memory;
-use super::next_batch::{FutureBatches, next, too_many_unavailable};
+use super::next_batch::{FutureBatches, next, unhealthy};
 use super::refusals::foretold_update;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use super::soak::Soak;
@@ -221,7 +221,7 @@ pub fn preview(
 fn stops(state: &State<'_>) -> Option<StopReason> {
     match next(state) {
         _ if state.present_batch.is_some() => None,
-        Ok(next) => too_many_unavailable(state, &next?),
+        Ok(next) => unhealthy(state, &next?),
         Err(reason) => Some(reason),
     }
 }

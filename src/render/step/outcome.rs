@@ -174,9 +174,12 @@ fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
         }
         StopReason::Unhealthy { pods, allowed } => {
             let (count, are) = (plural(pods.len(), "pod"), if pods.len() == 1 { "is" } else { "are" });
-            format!(
-                "held: {name}: {count} {are} unavailable, the limit is {allowed} (--max-unavailable): no pod is released"
-            )
+            let limit = if pods.len() < *allowed {
+                String::new() // a released pod has failed
+            } else {
+                format!(", the limit is {allowed} (--max-unavailable)")
+            };
+            format!("held: {name}: {count} {are} unavailable{limit}: no pod is released")
         }
         StopReason::NoReplicas => format!("held: {name}: it is scaled to 0 replicas, so no pod is released"),
         StopReason::OwnPartition { partition, outdated } => {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::model::hold::plan::{Amount, Pace, Reach};
+use crate::model::hold::plan::{Amount, Pace, PaceFlags, Reach};
 use crate::model::step::slot::max_unavailable;
 use crate::model::step::*;
 
@@ -118,6 +118,24 @@ fn a_pod_tolerated_by_force_fails_no_batch() {
     fixture.pass(60);
     assert_eq!(fixture.cluster.partition(), 3);
     assert_eq!(fixture.stepper.outcome(), None);
+}
+
+/// One more pod may be unavailable, but the new revision has failed.
+#[test]
+fn no_batch_begins_while_a_released_pod_has_failed() {
+    let options = || StepOptions {
+        pace: PaceFlags { max_unavailable: Some(Amount::Pods(2)), ..PaceFlags::default() },
+        ..StepOptions::default()
+    };
+    let mut fixture = StepperFixture::of(options(), FakeCluster::paused(5));
+    fixture.run();
+    fixture.cluster.crashing.insert(4);
+    (0..60).for_each(|_| fixture.cluster.tick());
+    let mut fixture = fixture.then("two", options());
+    let end = fixture.run();
+    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 2 }) = &end else { panic!("{end:?}") };
+    assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-4"]);
+    assert_eq!((fixture.cluster.partition(), fixture.begun()), (4, Vec::new()));
 }
 
 /// Two pods may be unavailable, and one is.
