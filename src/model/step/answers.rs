@@ -31,7 +31,7 @@ const MAX_CONFLICTS: usize = 10;
 /// How old a refresh may be when it is decided on. Its pods may have become unavailable meanwhile.
 const MAX_REFRESH: Duration = Duration::from_secs(60);
 
-/// How long there may be no refresh to decide on.
+/// How long there may be no refresh to decide on, after one that failed or took too long.
 const REFRESH_LIMIT: Duration = Duration::from_secs(300);
 
 /// What `step` waits for after a refresh that took longer.
@@ -64,9 +64,9 @@ impl Stepper {
                 is_fresh = self.receive_refresh(*observed, now);
             }
             StepEvent::Unrefreshed(error) => {
-                if let Some(sent) = self.in_flight.take_if(|sent| sent.is_refresh()) {
+                if self.in_flight.take_if(|sent| sent.is_refresh()).is_some() {
                     self.retry(&error, now);
-                    self.receive_no_refresh(sent.since, error, now);
+                    self.receive_no_refresh(error, now);
                 }
             }
             StepEvent::Stopped(stop) => self.stop(stop, now),
@@ -115,16 +115,17 @@ impl Stepper {
         if now.elapsed >= sent.since + MAX_REFRESH {
             self.reporter.report_once(StepReport::Waiting(TOO_SLOW.to_owned()));
             let message = "every refresh took longer than 60s, so that no decision could rest on one";
-            self.receive_no_refresh(sent.since, Error::new(ErrorKind::Unreachable, message), now);
+            self.receive_no_refresh(Error::new(ErrorKind::Unreachable, message), now);
             return false;
         }
         self.unrefreshed_since = None;
         fits
     }
 
-    /// Ends the command with this error if no refresh since [`REFRESH_LIMIT`] could be decided on.
-    fn receive_no_refresh(&mut self, sent: Duration, error: Error, now: Now) {
-        let since = *self.unrefreshed_since.get_or_insert(sent);
+    /// Ends the command with this error if no refresh could be decided on for [`REFRESH_LIMIT`] after the first useless
+    /// one. A single refresh may take longer, because it waits for a server that is unreachable.
+    fn receive_no_refresh(&mut self, error: Error, now: Now) {
+        let since = *self.unrefreshed_since.get_or_insert(now.elapsed);
         if now.elapsed >= since + REFRESH_LIMIT && self.ending.is_none() && self.outcome.is_none() {
             self.finish(StepOutcome::Error(error), now);
         }
