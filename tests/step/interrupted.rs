@@ -27,6 +27,17 @@ async fn only_a_started_update_continues_after_an_interrupt() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_first_write_without_an_answer_is_reported_as_unknown() {
+    let (cluster, _) = changed(3, &json!({})).await;
+    let patches = Requests::of(Verb::Patch, &STATEFULSETS);
+    cluster.sim.fault(Fault::on(patches, FaultAction::Stall));
+    let output = run_as_ada(&cluster, "step statefulset/db --timeout 15s").await;
+    output.ends(3);
+    let unknown = "it is unknown whether step could acquire the lock, because the server did not answer";
+    output.reports(&format!("timed out after 15s; {unknown}"));
+}
+
 /// No other process acquired the lock, and the release of the lock fails.
 #[tokio::test(start_paused = true)]
 async fn a_lock_whose_release_failed_is_reported_as_our_own() {

@@ -81,7 +81,8 @@ impl Write {
 }
 
 impl Purpose {
-    fn words(&self) -> &'static str {
+    /// Returns what the patch does, as an imperative.
+    pub(super) fn words(&self) -> &'static str {
         match self {
             Self::AcquireLock(_) => "acquire the lock",
             Self::BeginBatch { .. } => "begin the next batch",

@@ -299,7 +299,11 @@ impl Stepper {
     pub(super) fn end(&mut self, outcome: StepOutcome) {
         if self.outcome.is_none() {
             self.unanswered_pods = self.unanswered_deletions().map(str::to_owned).collect();
-            (self.in_flight, self.ending, self.outcome) = (None, None, Some(outcome));
+            if let Some(InFlight { action: Action::Write(write), .. }) = self.in_flight.take() {
+                self.memory.ownership.record_unanswered(*write);
+                self.must_refresh = true;
+            }
+            (self.ending, self.outcome) = (None, Some(outcome));
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::time::Duration;
 
-use super::action::{Action, StepOutcome};
+use super::action::{Action, Purpose, StepOutcome};
 use super::cluster_view::ClusterView;
 use super::event::{BatchStage, BatchView, StepEvent, StepOptions, StepReport, Task};
 use super::memory::Memory;
@@ -140,6 +140,14 @@ impl Stepper {
         let pods = self.observed().into_iter().flat_map(Observation::own_pods).filter(|pod| pod.is_active());
         let pods = pods.filter(|pod| sent.contains(pod.name.as_str())).map(|pod| pod.name.clone());
         pods.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Returns what the last write was to do, as an imperative, if it got no response and no refresh since shows whether it is
+    /// stored; none for the release of the lock.
+    #[must_use]
+    pub fn unanswered_write(&self) -> Option<&'static str> {
+        let purpose = self.memory.ownership.last_unanswered().filter(|_| self.must_refresh)?;
+        (*purpose != Purpose::Unlock).then(|| purpose.words())
     }
 
     /// Foretells how outdated pods will be updated; none before the first observation.

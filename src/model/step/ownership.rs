@@ -3,7 +3,7 @@
 //! The process remembers the annotation that it stored last, and its writes without a response. An observation shows
 //! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
-use super::action::{StopReason, Write};
+use super::action::{Purpose, StopReason, Write};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::answer::Conflict;
 use crate::model::change::undo::is_live;
@@ -55,6 +55,11 @@ impl Ownership {
     /// Records that a write got no response.
     pub(super) fn record_unanswered(&mut self, write: Write) {
         self.unanswered_writes.push(write);
+    }
+
+    /// Returns the purpose of the last write without a response.
+    pub(super) fn last_unanswered(&self) -> Option<&Purpose> {
+        self.unanswered_writes.last().map(|write| &write.purpose)
     }
 
     /// Returns the write without a response that the observation shows to be stored.

@@ -34,6 +34,8 @@ pub struct Closing<'a> {
     pub holder: Option<&'a str>,
     /// The pods whose deletion got no response.
     pub unanswered: Vec<String>,
+    /// What the last write was to do, if it is not known whether it is stored.
+    pub unanswered_write: Option<&'static str>,
     /// The present time.
     pub now: Now,
 }
@@ -47,6 +49,7 @@ impl<'a> Closing<'a> {
             view: stepper.view(now),
             holder: Some(stepper.holder()),
             unanswered: stepper.unanswered(),
+            unanswered_write: stepper.unanswered_write(),
             now,
         }
     }
@@ -54,7 +57,7 @@ impl<'a> Closing<'a> {
     /// Returns the state of a command that wrote nothing.
     #[must_use]
     pub fn before(workload: &'a Workload, now: Now) -> Self {
-        Self { workload, view: None, holder: None, unanswered: Vec::new(), now }
+        Self { workload, view: None, holder: None, unanswered: Vec::new(), unanswered_write: None, now }
     }
 }
 

@@ -88,6 +88,9 @@ fn own_reach(workload: &Workload) -> Option<(String, &'static str)> {
 fn left_behind(closing: &Closing<'_>) -> String {
     let Closing { workload, view, holder: own, unanswered, .. } = closing;
     let under_way = || under_way(view.as_ref(), unanswered);
+    if let Some(write) = closing.unanswered_write {
+        return format!("it is unknown whether step could {write}, because the server did not answer");
+    }
     if is_rolling_back(workload) {
         let held = if is_rollback_held(workload) { ", held by the plan" } else { "" };
         return format!("the rollback continues in the cluster{held}");

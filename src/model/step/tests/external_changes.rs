@@ -258,6 +258,22 @@ fn a_signal_after_an_unanswered_write_releases_the_lock() {
     assert_eq!(cluster.hold().unwrap().get("lock"), None);
 }
 
+/// No read succeeds either, so that no observation shows whether the lock is stored.
+#[test]
+fn a_write_without_an_answer_is_unknown_at_the_end() {
+    for is_answered in [false, true] {
+        let mut cluster = FakeCluster::paused(3);
+        let (mut stepper, _, now) = first_write(&mut cluster);
+        if is_answered {
+            stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+        }
+        stepper.apply(StepEvent::Stopped(StopSignal::Interrupted), now);
+        stepper.apply(StepEvent::Tick, Now { elapsed: seconds(5), ..now });
+        assert_eq!(stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
+        assert_eq!(stepper.unanswered_write(), Some("acquire the lock"));
+    }
+}
+
 /// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan continued with another template.
 #[test]
 fn an_external_change_after_an_unanswered_write_is_detected() {
