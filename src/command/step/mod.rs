@@ -3,6 +3,7 @@
 mod executor;
 mod other_objects;
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,15 +63,25 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
     }
     // These run while the plan starts, and print before its first write, which needs more round trips.
-    let warning = other_objects::warn_of_autoscalers(&request.options, &target, source, &messages);
+    let autoscalers = other_objects::warn_of_autoscalers(&request.options, &target, source, &messages);
     let preflight = async {
         if is_new && !request.strict {
             preflight::warn(&target, &preflight::check(&planned, source).await, &messages);
         }
     };
-    let ((), (), outcome) =
-        tokio::join!(biased; warning, preflight, plan_or_step(request, found, context, ui));
-    outcome
+    let warnings = async {
+        tokio::join!(biased; autoscalers, preflight);
+    };
+    let outcome = plan_or_step(request, found, context, ui);
+    if request.dry_run {
+        return tokio::join!(biased; warnings, outcome).1;
+    }
+    // A server that does not answer them must not delay the end, as after a signal.
+    tokio::select! {
+        biased;
+        never = async { warnings.await; pending().await } => never,
+        outcome = outcome => outcome,
+    }
 }
 
 async fn plan_or_step(

@@ -35,6 +35,16 @@ async fn a_plan_begins_with_a_warning_about_an_autoscaler_that_counts_surge_pods
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_list_of_autoscalers_without_an_answer_does_not_delay_the_end() {
+    let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
+    let lists = Requests::of(Verb::List, &HORIZONTALPODAUTOSCALERS);
+    web.cluster.sim.fault(Fault::on(lists, FaultAction::Stall));
+    let begun = tokio::time::Instant::now();
+    web.step("--soak 1h --timeout 10s").await.ends(3);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
 /// A pause replaces fewer fields than a plan, so `step` warns again.
 #[tokio::test(start_paused = true)]
 async fn a_plan_begins_with_a_warning_about_the_owner_of_the_strategy() {
