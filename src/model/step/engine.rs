@@ -37,7 +37,7 @@ pub struct Stepper {
     pub(super) ending: Option<(StepOutcome, Duration)>,
     /// The outcome, once the command ended.
     pub(super) outcome: Option<StepOutcome>,
-    /// Since when every write fails. It matters until the lock is acquired.
+    /// Since when every request fails. It matters until the lock is acquired.
     pub(super) failing_since: Option<Duration>,
     /// Since when no refresh could be decided on, because each failed or took too long.
     pub(super) unrefreshed_since: Option<Duration>,

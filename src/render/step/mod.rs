@@ -97,7 +97,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         StepReport::HoldEnded { manager } => Printed::note(hold_ended(workload, manager.as_deref())),
         StepReport::Began { origin, already_updated } => began(stepper, *origin, already_updated, now),
         StepReport::Scaled { from, to } => {
-            Printed::note(format!("note: scaled from {from} to {} since the last batch", pods(*to)))
+            Printed::note(format!("note: scaled from {from} to {}", pods(*to)))
         }
         StepReport::Waiting(reason) => Printed::note(format!("note: waiting for {reason}")),
         StepReport::Skipped(pods) if pods.is_empty() => Printed::note("note: no pod is skipped any more"),

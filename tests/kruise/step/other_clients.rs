@@ -63,7 +63,7 @@ async fn a_scale_up_keeps_the_share_of_a_canary() {
     assert!(status.transcript.contains(held), "{}", status.transcript);
     let output = web.run("step --by 2").await;
     output.ends(0);
-    let note = "note: scaled from 6 to 20 pods since the last batch\n";
+    let note = "note: scaled from 6 to 20 pods\n";
     output.reports(note);
     assert_eq!((web.pods().as_str(), web.partition()), ("1.0 15/15, 2.0 5/5", json!("75%")));
     assert!(!web.run("status --watch=false").await.transcript.contains("scaling"));
