@@ -120,9 +120,15 @@ impl Plan {
     }
 }
 
+/// The limit of pods up to which a batch is scaled: `step` refuses a workload of more pods. Any client that may scale a
+/// workload can set `spec.replicas` to 2147483647.
+const MAX_PODS: usize = 100_000;
+
 impl PlannedBatch {
     fn scale_to(&mut self, wanted: usize, rounds_to_nearest: bool) {
-        let Some(before) = self.of.filter(|before| *before != wanted && *before > 0 && wanted > 0) else {
+        let Some(before) =
+            self.of.filter(|before| *before != wanted && *before > 0 && (1..=MAX_PODS).contains(&wanted))
+        else {
             return;
         };
         let number = |slot: Option<&String>| slot.and_then(|slot| slot.parse::<usize>().ok());
@@ -132,7 +138,7 @@ impl PlannedBatch {
         let half = if rounds_to_nearest { before } else { 0 };
         let scaled = |number: usize| (2 * number * wanted + half) / (2 * before);
         let last = scaled(last.min(before)).max(1);
-        let first = (scaled(first.saturating_sub(1)) + 1).min(last);
+        let first = (scaled(first.saturating_sub(1).min(before)) + 1).min(last);
         self.slots = (first..=last).map(|number| number.to_string()).collect();
         self.of = Some(wanted);
     }
@@ -368,6 +374,21 @@ mod tests {
                 batch.scale_to(after, rounds_to_nearest);
                 assert_eq!(batch.slots, names(expected) as Vec<_>, "{words}");
             }
+        }
+    }
+
+    /// Any client may scale a workload, and write the annotation.
+    #[test]
+    fn a_batch_is_not_scaled_to_more_pods_than_are_stepped() {
+        for (slot, before, after) in [
+            ("1", 1, 2_147_483_647),
+            ("18446744073709551615", 10, 20),
+            ("18446744073709551615", 2_147_483_647, 100_000),
+        ] {
+            let slots = vec![slot.to_owned()];
+            let mut batch = PlannedBatch { number: 1, canary: false, slots, done: false, of: Some(before) };
+            batch.scale_to(after, true);
+            assert_eq!(batch.slots.len(), 1, "{slot} of {before}, scaled to {after}");
         }
     }
 
