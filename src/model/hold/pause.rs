@@ -10,6 +10,7 @@ use crate::model::kind::PresentPods;
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
+use crate::model::revision::Revision;
 
 /// What `pause` does.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,7 +110,11 @@ pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Wor
     let current = observation.revisions.current();
     let is_updated = |pod: &&_| current.is_some_and(|current| workload.runs(pod, current));
     let (updated, outdated) = observation.own_pods().partition(is_updated);
-    let pods = PresentPods { updated, outdated };
+    let size = |revision: &Revision| i32::try_from(revision.replica_set_counts.wanted).unwrap_or(i32::MAX);
+    let updated_size = i64::from(current.map_or(0, size));
+    let all_sizes: i64 = observation.revisions.iter().map(size).map(i64::from).sum();
+    let replica_set_sizes = (updated_size, all_sizes - updated_size);
+    let pods = PresentPods { updated, outdated, replica_set_sizes };
     Ok(workload.kind().hold_method().map(|method| method.fields_to_hold(workload, &pods)).unwrap_or_default())
 }
 

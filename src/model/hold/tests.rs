@@ -336,3 +336,31 @@ fn an_unreadable_lock_is_that_of_another_process() {
         assert_eq!(Hold::read(&workload, &text).unwrap().lock.is_some(), is_held, "{lock}");
     }
 }
+
+/// A paused Deployment with several active ReplicaSets is scaled in proportion to its pods with surge, by the sizes of
+/// its ReplicaSets: pods may not exist yet, or be refused by a quota.
+#[test]
+fn a_deployment_is_held_at_the_sizes_of_its_replica_sets() {
+    for (sizes, surge, unavailable) in [
+        ([10, 3, 0], 3, "0%"), // an earlier template crashes, and the present one has no pod yet
+        ([10, 0, 3], 3, "0%"),
+        ([8, 2, 3], 3, "0%"),
+        ([8, 0, 2], 0, "20%"),
+        ([10, 0, 0], 1, "0%"),
+        ([0, 0, 0], 1, "0%"),
+    ] {
+        let deployment = json!({"kind": "Deployment", "metadata": {"name": "w", "uid": "u"},
+            "spec": {"replicas": 10, "template": template("x:2")}});
+        let workload = Workload::of_json(&deployment).unwrap();
+        let replica_sets = sizes.iter().enumerate().map(|(number, size)| {
+            let replica_set = json!({"kind": "ReplicaSet", "spec": {"replicas": size, "template": template(&format!("x:{number}"))},
+                "metadata": {"name": format!("w-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
+            Object::read(replica_set).unwrap()
+        });
+        let revisions = Revisions::of(&workload, replica_sets);
+        let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+        let fields = holding_fields(&observed, &observed.workload).unwrap();
+        let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
+        assert_eq!(fields.get("strategy").unwrap()["rollingUpdate"], limits, "{sizes:?}");
+    }
+}

@@ -1,4 +1,4 @@
-//! The hold of a Deployment between two pods.
+//! The fields that hold a Deployment between two batches.
 //!
 //! No pod reaches [`NEVER_AVAILABLE`] seconds, so that no updated pod counts as available, though it is ready and
 //! serves. The controller removes outdated pods only as far as `maxUnavailable` allows, and creates updated ones as
@@ -37,38 +37,41 @@ impl HeldBudget {
     /// One updated pod besides all outdated ones. A Deployment stops there if another client resumes it too early.
     pub const ONE_SURGE_POD: Self = Self { surge: 1, unavailable_percent: 0 };
 
-    /// Returns the budget that rests at a number of updated pods, of which `surge` are beside all outdated ones. Of
-    /// more than 100 pods, up to 1 % more than that are beside them, because a percentage is a whole number. None for
-    /// no updated pod: the API server refuses a budget of zero.
-    #[must_use]
-    pub fn of(updated: i64, surge: i64, wanted: i64) -> Option<Self> {
-        Self { surge: 0, unavailable_percent: 0 }.raised(updated, surge, 0, wanted)
+    /// Returns the budget that keeps a paused Deployment of these sizes of ReplicaSets as it is. A paused Deployment of
+    /// several ReplicaSets is scaled in proportion until it has `maxSurge` more pods than wanted, so that the surge has to
+    /// be exact.
+    fn at_rest(updated: i64, outdated: i64, wanted: i64) -> Self {
+        let surge = (updated + outdated - wanted).max(0);
+        let raised = Self::ONE_SURGE_POD.raised(updated, surge, 0, wanted);
+        let unavailable_percent = raised.map_or(0, |budget| budget.unavailable_percent);
+        match (surge, unavailable_percent) {
+            // The API server refuses a budget of zero.
+            (0, 0) if updated == 0 => Self::ONE_SURGE_POD,
+            (0, 0) => Self { surge, unavailable_percent: 1 },
+            _ => Self { surge, unavailable_percent },
+        }
     }
 
-    /// Returns the budget that keeps a paused Deployment as it is. A paused Deployment of several ReplicaSets is scaled in
-    /// proportion until it has `maxSurge` more pods than wanted, so that the surge has to be exact. None for no updated
-    /// pod.
+    /// Returns the budget that rests at a number of updated pods, of which `surge` are beside all outdated ones. Of more
+    /// than 100 pods, up to 1 % more than that are beside them, because a percentage is a whole number. None for no updated
+    /// pod: the API server refuses a budget of zero.
+    ///
+    /// Its `maxUnavailable` is not below the present one, nor below the outdated pods that are already `removed`: the
+    /// controller does not create these again but creates updated ones in their places, and with a lower `maxUnavailable`
+    /// it would release more.
     #[must_use]
-    pub fn standing(updated: i64, outdated: i64, wanted: i64) -> Option<Self> {
-        let beside = (updated + outdated - wanted).max(0);
-        let budget = Self::of(updated, beside, wanted)?;
-        let is_none = beside == 0 && budget.unavailable_percent == 0; // the API server refuses a budget of zero
-        Some(Self {
-            surge: beside,
-            unavailable_percent: if is_none { 1 } else { budget.unavailable_percent },
-        })
-    }
-
-    /// Returns the budget with more updated pods. Its `maxUnavailable` is not below the present one, nor below the `gone`
-    /// outdated pods: the controller does not create these again but creates updated ones in their places, and with a
-    /// lower `maxUnavailable` it would release more.
-    #[must_use]
-    pub(in crate::model) fn raised(self, updated: i64, surge: i64, gone: i64, wanted: i64) -> Option<Self> {
+    pub(in crate::model) fn raised(
+        self,
+        updated: i64,
+        surge: i64,
+        removed: i64,
+        wanted: i64,
+    ) -> Option<Self> {
         let updated = updated.min(wanted);
         if updated <= 0 {
             return None;
         }
-        let unavailable = (updated - surge.clamp(0, updated)).max(gone.min(updated));
+        let unavailable = (updated - surge.clamp(0, updated)).max(removed.min(updated));
         let percent = if wanted <= EXACT {
             (100 * unavailable + wanted - 1) / wanted
         } else {
@@ -131,13 +134,12 @@ impl HeldBudget {
 /// The fields that [`HeldBudget::paused_fields`] and [`HeldBudget::running_fields`] replace.
 pub(super) const FIELDS: &[&str] = &["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
 
-/// Returns the fields that hold a Deployment with these pods: paused, with the budget at which it rests. It is paused
-/// until the controller has counted the updated pods again: a controller that acts on counts from before the hold would
-/// take them for available, and remove outdated ones.
+/// Returns the fields that hold a Deployment as it is: paused, with the budget at which it rests. It is paused until the
+/// controller has counted the updated pods again: a controller that acts on counts from before the hold would take them
+/// for available, and remove outdated ones.
 pub(super) fn fields_to_hold(workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
-    let (updated, outdated) = pods.active();
-    let budget = HeldBudget::standing(updated, outdated, workload.wanted());
-    budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()
+    let (updated, outdated) = pods.replica_set_sizes;
+    HeldBudget::at_rest(updated, outdated, workload.wanted()).paused_fields()
 }
 
 /// Whether a field still has the value of the hold. Two fields have values that only a hold has. The others may have been
@@ -185,6 +187,10 @@ pub fn budget_of(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
 mod tests {
     use super::*;
 
+    fn budget_for(updated: i64, surge: i64, wanted: i64) -> Option<HeldBudget> {
+        HeldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
+    }
+
     fn strategy(budget: HeldBudget) -> Value {
         budget.running_fields().get("strategy").unwrap().clone()
     }
@@ -194,7 +200,7 @@ mod tests {
         for wanted in 1..=300 {
             for updated in 1..=wanted {
                 for surge in [0, 1, 2, wanted / 4, wanted] {
-                    let budget = HeldBudget::of(updated, surge, wanted).unwrap();
+                    let budget = budget_for(updated, surge, wanted).unwrap();
                     assert_eq!(budget.updated(wanted), updated, "{budget:?} of {wanted}");
                     let beside = updated - (wanted - budget.outdated(wanted));
                     let most = surge.min(updated) + if wanted > EXACT { wanted / 100 + 1 } else { 0 };
@@ -206,8 +212,8 @@ mod tests {
                 }
             }
         }
-        assert_eq!(HeldBudget::of(0, 1, 10), None);
-        assert_eq!(HeldBudget::of(1, 1, 0), None);
+        assert_eq!(budget_for(0, 1, 10), None);
+        assert_eq!(budget_for(1, 1, 0), None);
     }
 
     /// The pod counts are measured on a real control plane.
@@ -220,7 +226,7 @@ mod tests {
             (1, 3, json!({"maxSurge": 1, "maxUnavailable": "0%"}), 10),
             (10, 1, json!({"maxSurge": 1, "maxUnavailable": "90%"}), 1),
         ] {
-            let budget = HeldBudget::of(updated, surge, 10).unwrap();
+            let budget = budget_for(updated, surge, 10).unwrap();
             assert_eq!(strategy(budget)["rollingUpdate"], written);
             assert_eq!(budget.outdated(10), outdated);
         }
@@ -231,7 +237,7 @@ mod tests {
     fn scaling_keeps_the_proportion() {
         for before in 1..=100 {
             for updated in 1..before {
-                let budget = HeldBudget::of(updated, 1, before).unwrap();
+                let budget = budget_for(updated, 1, before).unwrap();
                 for after in 1..=before {
                     let exact = f64::from(i32::try_from(budget.unavailable(before) * after).unwrap())
                         / f64::from(i32::try_from(before).unwrap());
@@ -245,7 +251,7 @@ mod tests {
     /// 10% of 5 pods is none, so that the controller updates one.
     #[test]
     fn a_budget_that_a_scale_down_rounds_to_nothing_updates_one_pod() {
-        let budget = HeldBudget::of(1, 0, 10).unwrap();
+        let budget = budget_for(1, 0, 10).unwrap();
         assert_eq!((budget.updated(5), budget.outdated(5)), (1, 4));
     }
 

@@ -170,6 +170,9 @@ pub struct PresentPods<'a> {
     pub updated: Vec<&'a Pod>,
     /// The pods that run another one.
     pub outdated: Vec<&'a Pod>,
+    /// The `spec.replicas` of the current ReplicaSet, and of the others together: also of pods that do not exist yet. Zero
+    /// for a kind without ReplicaSets.
+    pub replica_set_sizes: (i64, i64),
 }
 
 impl PresentPods<'_> {

@@ -130,11 +130,13 @@ fn live_budget(workload: &Workload) -> Option<HeldBudget> {
     strategy::update_strategy(workload).and_then(HeldBudget::read)
 }
 
-/// Returns how many pods are released: by the budget; while it is paused the updated ones, and without a budget all.
+/// Returns how many pods are released: by the budget; while it is paused the updated ones, also those that the controller
+/// has still to create; and without a budget all.
 fn released(state: &State<'_>, updated: usize) -> i64 {
     let workload = state.workload();
     if workload.is_paused() {
-        return as_number(updated);
+        let size = state.plan_revision.map_or(0, |revision| revision.replica_set_counts.wanted);
+        return as_number(updated.max(size));
     }
     let budget = live_budget(workload).filter(|_| state.hold.is_in_force(workload));
     budget.map_or(workload.wanted(), |budget| budget.updated(workload.wanted()))
@@ -231,6 +233,10 @@ mod tests {
         }
     }
 
+    fn raised_to(updated: i64, surge: i64, wanted: i64) -> Option<HeldBudget> {
+        HeldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
+    }
+
     #[test]
     fn the_budget_rises_only_as_far_as_available_pods_allow() {
         let pods = |updated_available, outdated_available| HeldPods {
@@ -240,7 +246,7 @@ mod tests {
             outdated_available,
         };
         let to = |pods: HeldPods, released, goal, surge, free| {
-            let now = HeldBudget::of(released, surge, 4).unwrap_or(HeldBudget::ONE_SURGE_POD);
+            let now = raised_to(released, surge, 4).unwrap_or(HeldBudget::ONE_SURGE_POD);
             pods.budget_for(now, released, goal, surge, free).map(|budget| budget.updated(4))
         };
         assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "a surge pod makes no pod unavailable");
@@ -257,7 +263,7 @@ mod tests {
     /// pods yet that the budget releases.
     #[test]
     fn the_budget_never_falls() {
-        let now = HeldBudget::of(4, 0, 10).unwrap();
+        let now = raised_to(4, 0, 10).unwrap();
         let pods = HeldPods { wanted: 10, updated_available: 0, outdated: 10, outdated_available: 10 };
         let budget = pods.budget_for(now, 4, 6, 6, 4).unwrap();
         let fields = budget.running_fields().to_json().unwrap();
@@ -301,7 +307,7 @@ mod tests {
     /// 5 pods of which 1 is updated, scaled to 11: the controller rounds to 2 updated pods and 10 outdated ones.
     #[test]
     fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
-        let now = HeldBudget::of(1, 1, 5).unwrap();
+        let now = raised_to(1, 1, 5).unwrap();
         let pods = HeldPods { wanted: 11, updated_available: 2, outdated: 10, outdated_available: 10 };
         let budget = pods.budget_for(now, 2, 3, 11, 0).unwrap();
         let created = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
