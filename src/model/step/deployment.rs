@@ -105,11 +105,18 @@ fn released_slots(state: &State<'_>) -> usize {
     state.slots.iter().filter(|slot| slot.is_released).count()
 }
 
-/// Whether the controllers have counted the updated pods since the hold was written.
+/// Whether the controllers have counted the updated pods since the hold was written: that of the ReplicaSet, and then that
+/// of the Deployment, which reads the ReplicaSet later.
 fn is_counted(observed: &Observation) -> bool {
     observed.revisions.current().is_none_or(|current| {
         let counts = current.replica_set_counts;
-        counts.is_observed && counts.min_ready_seconds == NEVER_AVAILABLE && counts.available == 0
+        let all_available: usize =
+            observed.revisions.iter().map(|revision| revision.replica_set_counts.available).sum();
+        let of_deployment = observed.workload.object().int("/status/availableReplicas").unwrap_or_default();
+        counts.is_observed
+            && counts.min_ready_seconds == NEVER_AVAILABLE
+            && counts.available == 0
+            && of_deployment <= as_number(all_available)
     })
 }
 
@@ -206,7 +213,7 @@ fn as_number(count: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::model::api::object::Object;
@@ -230,6 +237,32 @@ mod tests {
             let revisions = Revisions::of(&workload, Object::read(replica_set));
             let observation = Observation { workload: workload.clone(), revisions, pods: None, events: None };
             assert_eq!(is_counted(&observation), expected, "{observed} {seconds} {available}");
+        }
+    }
+
+    /// The status of the Deployment still counts 2 updated pods: its controller would remove 2 outdated ones.
+    #[test]
+    fn counts_that_the_deployment_controller_has_not_read_are_not_used() {
+        let deployment = |available: i64| {
+            json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u"},
+                "spec": {"template": {"new": 1}}, "status": {"availableReplicas": available}})
+        };
+        let replica_set = |name: &str, seconds, available, template: Value| {
+            let object = json!({"kind": "ReplicaSet",
+                "metadata": {"name": name, "ownerReferences": [{"controller": true, "uid": "u"}]},
+                "spec": {"minReadySeconds": seconds, "template": template}, "status": {"availableReplicas": available}});
+            Object::read(object).unwrap()
+        };
+        for (available, expected) in [(10, false), (8, true), (7, true)] {
+            let workload = Workload::of_json(&deployment(available)).unwrap();
+            let replica_sets = [
+                replica_set("web-1", 0, 8, json!({})),
+                replica_set("web-2", NEVER_AVAILABLE, 0, json!({"new": 1})),
+            ];
+            let revisions = Revisions::of(&workload, replica_sets);
+            assert!(revisions.current().is_some());
+            let observation = Observation { workload, revisions, pods: None, events: None };
+            assert_eq!(is_counted(&observation), expected, "{available}");
         }
     }
 
