@@ -75,8 +75,8 @@ impl StepKind for StepDeployment {
     fn at_a_time(&self, state: &State<'_>) -> usize {
         let wanted = state.workload().wanted();
         let pods = HeldPods { wanted, updated_available: 0, outdated: wanted, outdated_available: wanted };
-        let free = as_number(self.allowed(state));
-        let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), free);
+        let may_lose = as_number(self.allowed(state));
+        let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), may_lose);
         budget.map_or(1, |budget| as_count(budget.updated(wanted)))
     }
 
@@ -182,28 +182,25 @@ impl HeldPods {
         (self.wanted - self.available()).max(0)
     }
 
-    /// Returns the budget for the most updated pods, at most `goal`, that takes at most `free` of the wanted available
-    /// pods away now; none if these are not more than the `released` ones. Its `maxUnavailable` is not below that of the
-    /// `present` budget. The controller removes outdated pods as soon as it reads a budget, and those first that are not
-    /// available.
+    /// Returns the budget for the most updated pods, at most `goal`, with which the controller removes at most `may_lose`
+    /// of the wanted available pods now; none if these are not more than the `released` ones. Its `maxUnavailable` is not
+    /// below that of the `present` budget. The controller removes outdated pods as soon as it reads a budget, and those
+    /// first that are not available.
     fn budget_for(
         &self,
         present: HeldBudget,
         released: i64,
         goal: i64,
         surge: i64,
-        free: i64,
+        may_lose: i64,
     ) -> Option<HeldBudget> {
-        let spare = (self.available() - self.wanted).max(0);
-        let gone = (self.wanted - self.outdated).max(0);
-        let costs = |budget: &HeldBudget| {
-            let left = self.outdated_available.min(budget.outdated(self.wanted));
-            self.outdated_available - left
-        };
+        let surplus = (self.available() - self.wanted).max(0);
+        let already_removed = (self.wanted - self.outdated).max(0);
+        let loses = |budget: &HeldBudget| (self.outdated_available - budget.outdated(self.wanted)).max(0);
         let mut budgets = (released + 1..=goal.min(self.wanted))
             .rev()
-            .filter_map(|goal| present.raised(goal, surge, gone, self.wanted));
-        budgets.find(|budget| costs(budget) <= free + spare)
+            .filter_map(|goal| present.raised(goal, surge, already_removed, self.wanted));
+        budgets.find(|budget| loses(budget) <= may_lose + surplus)
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Hold {
     /// The fields that hold; none during a rollback that holds nothing.
     #[serde(rename = "set", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
     pub fields: HoldFields,
-    /// When it was written, for display.
+    /// When the pause or the plan began, for display. Of several copies of a lost hold, the latest is restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// The user who wrote it, for display.

@@ -10,7 +10,7 @@
 //! | `version` | version of this schema: 1 |
 //! | `strategy` | the original fields: an update strategy, or members of `spec`; absent when there were none |
 //! | `set` | the fields that hold, in the same form, as they were written |
-//! | `since`, `by` | the time and the user, for display |
+//! | `since`, `by` | when it began, and the user, for display |
 //! | `paused` | `true` when a plan is paused |
 //! | `plan` | see [`Plan`]; absent for a hold of `pause` |
 //! | `lock` | see [`Lock`] |
