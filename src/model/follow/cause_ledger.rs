@@ -214,8 +214,9 @@ impl ReportedCause {
         let log = (LogRef::of(cause)?, cause.restarts);
         if let Some(before) = &self.requested_log {
             // The kubelet restarts a container at once after its first crash, so the log may be that of the next run.
-            let may_be_of_next_run = before.1 == 0 && !before.0.previous && before.0.pod == log.0.pod;
-            if *before == log || is_same && !may_be_of_next_run && !self.is_log_missing {
+            let may_be_of_next_run = before.1 == 0 && !before.0.previous;
+            let is_outdated = before.0.pod == log.0.pod && (!is_same || may_be_of_next_run);
+            if *before == log || !is_outdated && !self.is_log_missing {
                 return None;
             }
         }
