@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use harness::random::Dice;
+use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{CONTROLLERREVISIONS, EVENTS, PODS, REPLICASETS, Resource};
 use simcluster::{Refusal, Verb};
@@ -22,6 +23,8 @@ pub(crate) struct Draw {
     pub(crate) image: &'static str,
     /// Whether it is paused before; otherwise the rollout runs already when it is stepped.
     pub(crate) is_paused_first: bool,
+    /// A broken image whose rollout began before all that.
+    pub(crate) earlier_image: Option<&'static str>,
     pub(crate) words: Words,
     pub(crate) deaths: Vec<Death>,
     /// The signals to each process, in order.
@@ -56,6 +59,7 @@ impl Draw {
             spread: Duration::from_millis(dice.below(2_000)),
             image,
             is_paused_first: !dice.once_in(4),
+            earlier_image: None,
             words: words(kind, dice, replicas),
             deaths: (0..dice.below(4)).map(|_| death(dice)).collect(),
             signals: Vec::new(),
@@ -92,7 +96,18 @@ impl Draw {
         if draw.words.check.is_none() && dice.once_in(3) {
             draw.watches(dice);
         }
+        if kind == Kind::Deployment && draw.is_paused_first && dice.once_in(4) {
+            draw.fixes_forward(dice);
+        }
         draw
+    }
+
+    /// A rollout that fails beside all outdated pods, and is paused for the image of the run.
+    fn fixes_forward(&mut self, dice: &mut Dice) {
+        self.earlier_image = Some("app:1.5-crash");
+        let surge = 1 + dice.below(4);
+        self.created.spec["strategy"] =
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0}});
     }
 
     /// A check that runs again and again, whose results differ. The others know nothing of the interval.

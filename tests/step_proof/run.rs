@@ -42,6 +42,10 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let set = cluster.editor().create_workload(kind.resource(), "db", &draw.created.spec);
     cluster.advance(900).await;
     let others = Others::default();
+    if let Some(image) = draw.earlier_image {
+        others.act(&cluster.sim, &set, &ExternalChange::Image(image)).await;
+        cluster.advance(60).await;
+    }
     let from = cluster.revision();
     if draw.is_paused_first {
         command(&cluster.sim, &set, "pause").await;
