@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::take;
 use std::sync::Arc;
 
-use super::collections::{Collection, Collections, Reading};
+use super::collections::{Collection, Collections, Reading, observation};
 use super::wanted::{Delta, Facts, Refresh, Stored, key};
 use crate::error::Error;
 use crate::model::api::resource_type::EVENT;
@@ -94,7 +94,7 @@ impl Cache {
             Delta::Listed(all) => {
                 let mut listed = BTreeSet::new();
                 for (key, stored) in all {
-                    // A list counts although it is older: a backup of etcd has older versions.
+                    // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
                     listed.extend(self.apply_state(index, key, stored, true, events));
                 }
                 for (id, target) in self.targets.iter_mut().enumerate() {
@@ -163,7 +163,8 @@ impl Cache {
         self.refreshes += 1;
     }
 
-    /// Applies a refresh. What the watches reported meanwhile replaces what is older in it, so that no older state decides.
+    /// Applies a refresh, which is emitted as it was read. If a watch reported something newer meanwhile, that is emitted
+    /// again.
     pub(super) fn apply_refresh(&mut self, id: TargetId, refresh: Refresh, events: &mut TargetEvents) {
         self.refreshes = self.refreshes.saturating_sub(1);
         self.flush(events);
@@ -172,14 +173,23 @@ impl Cache {
             Refresh::Deleted => return events.push((id, TargetEvent::Deleted)),
             Refresh::Unreadable(error) => return events.push((id, TargetEvent::Unreadable(error))),
         };
+        let mut observed = observation(&workload, &revisions, pods.as_deref());
+        observed.events = self.collections.events(&observed);
+        let mut has_newer = self.collections.merge(&observed, revisions, pods);
         let Some(target) = self.targets.get_mut(id.0) else { return };
-        let known = target.unemitted.drain(..).next_back().unwrap_or_else(|| target.workload.clone());
-        let [known_version, version] = [&known, &workload].map(|one| one.object().version_number());
-        let is_older = version.zip(known_version).is_some_and(|(version, known)| version < known);
-        target.workload = if is_older { known } else { workload };
+        let refreshed = workload.object().version_number();
+        let known = target.workload.object().version_number().filter(|_| target.was_read);
+        let is_known_newer = known.zip(refreshed).is_some_and(|(known, refreshed)| known > refreshed);
+        if !is_known_newer {
+            target.workload = workload;
+        }
+        has_newer |= is_known_newer;
         target.was_read = true;
-        let observed = self.collections.merge(&target.workload, revisions, pods);
+        target.unemitted.clear(); // these are older
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
+        if has_newer {
+            self.emit(id, events);
+        }
     }
 
     /// Emits the observation of each target of which something changed since the last flush.

@@ -89,22 +89,41 @@ impl Collections {
         owners().any(|owner| changed.contains(owner)) || pods.any(|pod| changed.contains(pod.uid.as_str()))
     }
 
-    /// Stores the revisions and pods of a refresh; none that cannot be read. Returns the observation of the workload.
+    /// Stores the revisions and pods of a refresh. Returns whether newer ones are known.
     pub(super) fn merge(
         &mut self,
-        workload: &Workload,
-        revisions: Option<Vec<(String, Stored)>>,
+        observed: &Observation,
+        revisions: Vec<(String, Stored)>,
         pods: Option<Vec<(String, Stored)>>,
-    ) -> Observation {
-        let (namespace, uid) = (workload.object().namespace(), workload.object().uid());
-        if let Some(known) = self.of_mut(workload.kind().revisions().type_(), namespace) {
-            known.merge([uid].into_iter(), revisions);
-        }
-        let observed = self.observation(workload);
+    ) -> bool {
+        let (workload, namespace) = (&observed.workload, observed.workload.object().namespace());
+        let of_revisions = self.of_mut(workload.kind().revisions().type_(), namespace);
+        let uid = workload.object().uid();
+        let mut has_newer = of_revisions.is_some_and(|known| known.merge([uid].into_iter(), revisions));
         if let Some(known) = self.of_mut(&POD, namespace) {
-            known.merge(owners(&observed), pods);
+            match pods {
+                Some(pods) => has_newer |= known.merge(owners(observed), pods),
+                None if known.reading == Reading::Pending => known.reading = Reading::Forbidden,
+                None => {}
+            }
         }
-        self.observation(workload)
+        has_newer
+    }
+}
+
+/// Returns the observation that a refresh read, without events.
+pub(super) fn observation(
+    workload: &Workload,
+    revisions: &[(String, Stored)],
+    pods: Option<&[(String, Stored)]>,
+) -> Observation {
+    let revisions = revisions.iter().filter_map(|(_, stored)| stored.facts.revision());
+    let pods = pods.map(|pods| pods.iter().filter_map(|(_, stored)| stored.facts.pod()).collect());
+    Observation {
+        workload: workload.clone(),
+        revisions: Revisions::among(workload, revisions),
+        pods,
+        events: None,
     }
 }
 
@@ -240,32 +259,34 @@ impl Collection {
     }
 
     /// Replaces the objects of some owners by those of a refresh, and keeps what the watch reported meanwhile if it is newer.
-    /// What the refresh may not read stays.
-    fn merge<'a>(&mut self, owners: impl Iterator<Item = &'a str>, refreshed: Option<Vec<(String, Stored)>>) {
-        let Some(refreshed) = refreshed else {
-            if self.reading == Reading::Pending {
-                self.reading = Reading::Forbidden;
-            }
-            return;
-        };
+    /// Returns whether something is.
+    pub(super) fn merge<'a>(
+        &mut self,
+        owners: impl Iterator<Item = &'a str>,
+        refreshed: Vec<(String, Stored)>,
+    ) -> bool {
         let mut known = HashMap::new();
         for (key, stored) in owners.flat_map(|owner| self.owned.remove(owner).unwrap_or_default()) {
             self.owners.remove(&key);
             known.insert(key, stored);
         }
+        let mut has_newer = false;
         for (key, refreshed) in refreshed {
             match known.remove(key.as_str()) {
-                Some(stored) if stored.version > refreshed.version => drop(self.insert(key, stored)),
-                None if self.reported.contains(&key) => {} // it was deleted
+                Some(stored) if stored.version > refreshed.version => {
+                    has_newer = true;
+                    self.insert(key, stored);
+                }
+                None if self.reported.contains(&key) => has_newer = true, // it was deleted
                 _ => drop(self.insert(key, refreshed)),
             }
         }
+        known.retain(|key, _| self.reported.contains(&**key)); // those were created
+        has_newer |= !known.is_empty();
         for (key, stored) in known {
-            // An object that the refresh lacks was created meanwhile, or deleted before.
-            if self.reported.contains(&*key) {
-                self.insert(key.as_ref().to_owned(), stored);
-            }
+            self.insert(key.as_ref().to_owned(), stored);
         }
+        has_newer
     }
 
     pub(super) fn revisions_of(&self, owner: &str) -> impl Iterator<Item = Arc<Revision>> {

@@ -163,8 +163,8 @@ impl Observer {
         let holds_workloads = |index: usize| collections.get(index).is_some_and(Collection::holds_workloads);
         updates.sort_by_key(|update| match update {
             ObserverMessage::Reflected(index, _) if !holds_workloads(*index) => (0, *index),
-            ObserverMessage::Reflected(index, _) => (1, *index),
-            ObserverMessage::Refreshed(target, _) => (2, target.0),
+            ObserverMessage::Refreshed(target, _) => (1, target.0),
+            ObserverMessage::Reflected(index, _) => (2, *index),
         });
         for update in updates {
             self.apply(update, &mut events);

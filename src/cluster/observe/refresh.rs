@@ -47,7 +47,7 @@ async fn refresh_once(
     let revisions = list(shared, found, revision, |one| shared.wanted.stored(one, revision));
     let pods = list(shared, found, &POD, |pod| shared.wanted.stored(pod, &POD));
     let (revisions, pods) = tokio::try_join!(biased; revisions, pods)?;
-    Ok(Refresh::Read { workload, revisions, pods })
+    Ok(Refresh::Read { workload, revisions: revisions.unwrap_or_default(), pods })
 }
 
 /// Reads a workload; none when it does not exist. When RBAC forbids to get it, lists it by its name.

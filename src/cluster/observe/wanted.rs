@@ -66,7 +66,7 @@ pub(super) enum ObserverMessage {
 #[derive(Debug)]
 pub(super) enum Refresh {
     /// Everything; no pods or revisions if they cannot be read.
-    Read { workload: Workload, revisions: Option<Vec<(String, Stored)>>, pods: Option<Vec<(String, Stored)>> },
+    Read { workload: Workload, revisions: Vec<(String, Stored)>, pods: Option<Vec<(String, Stored)>> },
     /// The workload was deleted.
     Deleted,
     /// It cannot be read.
