@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::fit_width::{beginning, cells, shortened_text, wrapped_text};
-use crate::model::text::control::is_misleading;
+use crate::model::text::untrusted::is_misleading;
 use crate::world::Terminal;
 
 /// One line of output. Text is escaped when it enters the line, so that it stays on one line and controls no terminal.

@@ -151,7 +151,7 @@ fn joined(secrets: SecretValues, elsewhere: &Elsewhere, this: Side, other: Side)
         to,
         live: None,
         digests: [templates.from.digest(), templates.to.digest()],
-        diff: Diff::between(&templates.from, &templates.to, sides.secrets),
+        diff: Diff::between(&templates.from, &templates.to, secrets),
         pod_update: UpdatedPods::default(),
         with: Some(OtherWorkload {
             workload: other.workload,

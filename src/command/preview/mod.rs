@@ -105,10 +105,10 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     }
     for refused in &applied.refused {
         printed.show_refused(refused, ui);
-        let message =
-            format!("{}: refused by the API server: {}", refused.workload.target(), refused.message);
-        let live = live(&refused.workload, source).await.ok().flatten();
-        let hint = live.and_then(|live| refusal_by_plan(&live, &refused.message));
+        let RefusedObject { workload, by, message } = refused;
+        let live = live(workload, source).await.ok().flatten();
+        let hint = live.and_then(|live| refusal_by_plan(&live, message));
+        let message = format!("{}: refused by {by}: {message}", workload.target());
         errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
     errors.extend(applied.errors);

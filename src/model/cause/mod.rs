@@ -226,19 +226,6 @@ impl Cause {
         }
     }
 
-    /// Whether the cause does not end without a fix. A hold needs none: a user requested it.
-    #[must_use]
-    pub fn needs_a_fix(&self) -> bool {
-        !self.is_transient && !self.id.is_hold()
-    }
-
-    /// Whether a rollout fails if the cause outlasts its grace period: it does not end without a fix. A user has asked for
-    /// a deletion and for `InPlaceOnly`, and an outdated pod that blocks an update says nothing about the new revision.
-    pub(in crate::model) fn is_fatal(&self) -> bool {
-        let is_excepted = matches!(self.id, CauseId::Deleting | CauseId::InPlaceOnly | CauseId::BlockedByPod);
-        self.needs_a_fix() && !is_excepted
-    }
-
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
     pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {

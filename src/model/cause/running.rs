@@ -4,7 +4,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::container_logs::error_line;
-use super::context::{CauseContext, SLOW_AFTER};
+use super::context::CauseContext;
 use super::{AllowedRestarts, Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
@@ -332,6 +332,10 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::kind::Workload;
     use serde_json::json;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
 
     /// Java and Node.js print the error above its stack trace, as Go does.
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::state::State;
 use super::state_of;
-use crate::model::api::node::Node;
+use crate::model::api::pod::Node;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Hold, Plan};
 use crate::model::kind::Workload;

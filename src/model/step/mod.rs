@@ -54,7 +54,7 @@ use self::deployment::StepDeployment;
 use self::partition::{StepCountedPods, StepStatefulSet};
 use self::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::node::Node;
+use crate::model::api::pod::Node;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::{HoldMethod, Workload, strategy};

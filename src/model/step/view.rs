@@ -14,7 +14,7 @@ use super::soak::Soak;
 use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
 use super::state::State;
 use super::state_of;
-use crate::model::api::node::Node;
+use crate::model::api::pod::Node;
 use crate::model::cause::Cause;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::engine::Now;

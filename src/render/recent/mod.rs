@@ -18,7 +18,7 @@ use crate::model::kind::Workload;
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::UseStart;
 use crate::model::text::plural::{first_of, joined, plural};
-use crate::model::view::recent::{ConfigurationChange, RecentRollout};
+use crate::model::view::history::{ConfigurationChange, RecentRollout};
 
 /// What changed since a time.
 #[derive(Clone, Copy, Debug)]

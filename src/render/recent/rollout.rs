@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::view::RolloutView;
-use crate::model::view::recent::RecentRollout;
+use crate::model::view::history::RecentRollout;
 use crate::render::history::{cause, change_words};
 use crate::render::json::{cause_json, workload_json};
 use crate::render::line::Line;

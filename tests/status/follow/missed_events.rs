@@ -21,6 +21,29 @@ fn watches(act: FaultAction) -> Fault {
     Fault::on(Requests::verb(Verb::Watch), act)
 }
 
+/// The server may close a watch at any moment. It is opened again where it ended, so that nothing is listed again and no change
+/// is late.
+#[tokio::test(start_paused = true)]
+async fn a_closed_watch_is_opened_again_where_it_ended() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.sim.fault(watches(FaultAction::CloseWatch(1)));
+    cluster.editor().set_image(&web, "app:2.0-slow");
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    output.ends(0);
+    assert_eq!(notes(&output), [""; 0], "{}", output.transcript);
+    let requests = cluster.sim.requests();
+    let (watches, lists): (Vec<_>, Vec<_>) = requests
+        .iter()
+        .filter(|request| request.path.ends_with("/pods"))
+        .partition(|request| request.query.get("watch") == "true");
+    let starts: Vec<u64> =
+        watches.iter().map(|watch| watch.query.get("resourceVersion").parse().unwrap()).collect();
+    assert!(starts.len() > 6, "each change of a pod ends a watch: {starts:?}");
+    assert!(starts.is_sorted_by(|one, next| one < next), "{starts:?}");
+    assert_eq!(lists.len(), 1);
+    assert!(starts.len() < 40, "a closed watch is not opened in a loop: {starts:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_outage_with_compaction_hides_no_verdict() {
     let (cluster, web) = unfinished_rollout().await;
