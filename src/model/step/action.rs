@@ -123,8 +123,8 @@ impl Action {
     }
 
     /// Creates the action to end the plan of a workload, and to restore the original fields.
-    pub(super) fn end_plan(purpose: Purpose, hold: &Hold, workload: &Workload) -> Self {
-        Self::write(Write { purpose, patch: hold.ending(workload), hold: None })
+    pub(super) fn end_plan(outcome: StepOutcome, hold: &Hold, workload: &Workload) -> Self {
+        Self::write(Write { purpose: Purpose::EndPlan(outcome), patch: hold.ending(workload), hold: None })
     }
 
     /// Returns the action for `-v 4`, as an imperative.

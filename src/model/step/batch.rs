@@ -181,7 +181,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     }
     if state.workload().is_completion_blocked_by_hold() || is_complete(state) {
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
-        return Action::end_plan(Purpose::EndPlan(outcome), state.hold, state.workload());
+        return Action::end_plan(outcome, state.hold, state.workload());
     }
     match state.skipped_nodes(true) {
         nodes if nodes.is_empty() => Action::wait_for("the controller to report the update as complete"),

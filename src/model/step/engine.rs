@@ -121,12 +121,6 @@ impl Stepper {
         self.cluster.workload()
     }
 
-    /// Returns the last observation; none before the first observation.
-    #[must_use]
-    pub fn observed(&self) -> Option<&Observation> {
-        self.cluster.observed()
-    }
-
     /// Returns the identity of this process in the lock.
     #[must_use]
     pub fn holder(&self) -> &str {
@@ -137,7 +131,8 @@ impl Stepper {
     #[must_use]
     pub fn unanswered(&self) -> Vec<String> {
         let sent: BTreeSet<&str> = self.unanswered_deletions().collect();
-        let pods = self.observed().into_iter().flat_map(Observation::own_pods).filter(|pod| pod.is_active());
+        let pods =
+            self.cluster.observed().into_iter().flat_map(Observation::own_pods).filter(|pod| pod.is_active());
         let pods = pods.filter(|pod| sent.contains(pod.name.as_str())).map(|pod| pod.name.clone());
         pods.collect::<BTreeSet<_>>().into_iter().collect()
     }
@@ -153,14 +148,14 @@ impl Stepper {
     /// Foretells how outdated pods will be updated; none before the first observation.
     #[must_use]
     pub fn foretold_update(&self) -> Option<UpdatedPods> {
-        self.observed().map(foretold_update)
+        self.cluster.observed().map(foretold_update)
     }
 
     /// Returns the state of the present plan, the last one, or else the one that the command would begin; none before the
     /// first observation.
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
-        let observed = self.observed()?;
+        let observed = self.cluster.observed()?;
         let planned = || Some(prepare_plan(&self.options, observed).ok()?.hold);
         let hold = self.cluster.last_hold().cloned().or_else(planned)?;
         let mut state = state_of(observed, self.cluster.nodes(), &hold, now).ok()?;

@@ -130,7 +130,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
     let is_held = state.hold.is_in_force(workload);
     if is_complete && (!is_held || is_current_in_status(observed)) {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
-        return Action::end_plan(Purpose::EndPlan(outcome), state.hold, workload);
+        return Action::end_plan(outcome, state.hold, workload);
     }
     if memory.progress.is_over(state.pace().batch_timeout) {
         let not_current = "the controller does not report the revision as the current one";

@@ -56,13 +56,9 @@ use self::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Node;
 use crate::model::engine::Now;
-use crate::model::hold::plan::Hold;
+use crate::model::hold::plan::{Hold, MAX_PODS};
 use crate::model::kind::{HoldMethod, Workload, strategy};
 use crate::model::observation::Observation;
-
-/// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
-/// `spec.replicas` to 2147483647.
-const MAX_PODS: i64 = 100_000;
 
 /// Returns the implementation for the kind of a workload: the table of the kinds that can be stepped.
 ///
@@ -70,7 +66,7 @@ const MAX_PODS: i64 = 100_000;
 /// When the kind cannot be stepped, with alternatives, and when the workload has more than [`MAX_PODS`] pods.
 fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
     let wanted = workload.wanted();
-    if wanted > MAX_PODS {
+    if usize::try_from(wanted).is_ok_and(|wanted| wanted > MAX_PODS) {
         return Err(Error::new(
             ErrorKind::Malformed,
             format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),

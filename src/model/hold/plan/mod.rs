@@ -33,4 +33,4 @@ pub use pace::{
 pub(in crate::model) use patch::require_fields;
 pub use patch::{guarded, restore_by_hand};
 pub use rollback::{StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
-pub use schema::{BatchFailure, CheckResult, LONGEST_TEXT, Lock, Plan, PlannedBatch};
+pub use schema::{BatchFailure, CheckResult, LONGEST_TEXT, Lock, MAX_PODS, Plan, PlannedBatch};

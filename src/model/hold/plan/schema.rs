@@ -120,9 +120,9 @@ impl Plan {
     }
 }
 
-/// The limit of pods up to which a batch is scaled: `step` refuses a workload of more pods. Any client that may scale a
-/// workload can set `spec.replicas` to 2147483647.
-const MAX_PODS: usize = 100_000;
+/// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a workload can set
+/// `spec.replicas` to 2147483647. A batch is not scaled beyond it, and `step` refuses a workload of more pods.
+pub const MAX_PODS: usize = 100_000;
 
 impl PlannedBatch {
     fn scale_to(&mut self, wanted: usize, rounds_to_nearest: bool) {
