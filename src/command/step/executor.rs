@@ -100,7 +100,7 @@ impl Executor<Stepper> for StepExecutor<'_> {
 
     /// Sends no more deletions once the command ends, also of the wave in flight.
     fn after_event(&mut self, stepper: &Stepper) {
-        self.ends.set(stepper.is_ending());
+        self.ends.set(stepper.has_outcome());
     }
 
     /// Without output the command stops as after SIGTERM, and releases its lock.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome, Write};
-use super::engine::{InFlight, Stepper};
+use super::engine::{InFlight, Phase, Stepper};
 use super::event::{StepEvent, StepReport};
 use super::memory::Progress;
 use super::reconcile::cut_short;
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::without_secrets_of;
 use crate::model::change::answer::{DeletionResult, WriteResult};
-use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent};
+use crate::model::engine::{Engine, Now, PodRef, StopSignal, TargetEvent};
 use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -57,7 +57,7 @@ impl Stepper {
                 let lines = without_secrets_of(self.cluster.observed(), &log.lines);
                 self.reporter.report(StepReport::Log(LogLines { lines, ..log }));
             }
-            _ if self.outcome.is_some() => {}
+            _ if self.is_finished() => {}
             StepEvent::Target(event) => self.receive_target(event, now),
             StepEvent::Refreshed { observed, nodes, ended_holder } => {
                 self.cluster.set_surroundings(nodes, ended_holder);
@@ -76,7 +76,7 @@ impl Stepper {
             StepEvent::Tick => {}
         }
         // A write without an answer is stored if the observation shows it.
-        if let (None, None, Some(observed)) = (&stored, &self.outcome, self.cluster.observed()) {
+        if let (None, false, Some(observed)) = (&stored, self.is_finished(), self.cluster.observed()) {
             stored = self.memory.ownership.resolved(&observed.workload);
         }
         if let Some(write) = &stored {
@@ -107,7 +107,7 @@ impl Stepper {
             return false;
         }
         let fits = self.cluster.apply(observed);
-        if self.ending.is_none() {
+        if !self.has_outcome() {
             self.unanswered_pods.clear();
         }
         let Some(sent) = self.in_flight.take_if(|sent| sent.is_refresh()) else { return false };
@@ -126,7 +126,7 @@ impl Stepper {
     /// one. A single refresh may take longer, because it waits for a server that is unreachable.
     fn receive_no_refresh(&mut self, error: Error, now: Now) {
         let since = *self.unrefreshed_since.get_or_insert(now.elapsed);
-        if now.elapsed >= since + REFRESH_LIMIT && self.ending.is_none() && self.outcome.is_none() {
+        if now.elapsed >= since + REFRESH_LIMIT && !self.has_outcome() {
             self.finish(StepOutcome::Error(error), now);
         }
     }
@@ -151,7 +151,7 @@ impl Stepper {
                 self.must_refresh = true;
                 self.failing_since = None;
                 self.conflicts += 1;
-                if self.conflicts >= MAX_CONFLICTS && self.ending.is_none() {
+                if self.conflicts >= MAX_CONFLICTS && !self.has_outcome() {
                     let message =
                         format!("{} is being changed all the time", self.cluster.workload().target());
                     self.finish(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
@@ -160,7 +160,7 @@ impl Stepper {
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
             WriteResult::Unavailable(error) => self.retry(&error, now),
             WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_now(),
-            WriteResult::Refused(_) if self.ending.is_some() => {}
+            WriteResult::Refused(_) if self.has_outcome() => {}
             WriteResult::Refused(error) if self.is_rolling_back() => {
                 self.memory.rollback.blocked = Some(format!("the server refused the write: {error}"));
             }
@@ -210,11 +210,11 @@ impl Stepper {
                 DeletionResult::Unknown(error) => {
                     self.unanswered_pods.insert(pod.name);
                     self.must_refresh = true;
-                    if self.ending.is_none() {
+                    if !self.has_outcome() {
                         self.retry(&error, now);
                     }
                 }
-                _ if self.ending.is_some() => {} // only the lock is still to be released
+                _ if self.has_outcome() => {} // only the lock is still to be released
                 DeletionResult::Unavailable(error) => self.retry(&error, now),
                 DeletionResult::Refused(error) if self.memory.rollback.revision.is_some() => {
                     let why = format!("{} was not deleted: {error}", pod.name);
@@ -239,7 +239,7 @@ impl Stepper {
     /// Schedules a retry after a transient failure. It gives up after a while, but only before the lock is acquired.
     fn retry(&mut self, error: &Error, now: Now) {
         self.not_before = Some(now.elapsed + RETRY_AFTER);
-        if self.ending.is_some() {
+        if self.has_outcome() {
             return;
         }
         let since = *self.failing_since.get_or_insert(now.elapsed);
@@ -257,7 +257,7 @@ impl Stepper {
         self.not_before = None;
         let memory = &mut self.memory;
         match &write.purpose {
-            Purpose::EndPlan(outcome) => self.ending = Some((outcome.clone(), now.elapsed)),
+            Purpose::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
             Purpose::Unlock => self.end_now(),
             Purpose::ReleaseSlots => {}
             Purpose::BeginBatch { tolerated } => memory.record_begun(tolerated),
@@ -275,7 +275,7 @@ impl Stepper {
     /// signal only ends the wait for the controller.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
         let outcome = StepOutcome::Interrupted(stop);
-        if self.ending.is_none() {
+        if !self.has_outcome() {
             self.finish(outcome, now);
         } else if self.memory.ownership.may_hold_lock() {
             self.end(outcome);
@@ -286,31 +286,34 @@ impl Stepper {
 
     /// Ends the command. If this process may have acquired the lock, releases it before.
     pub(super) fn finish(&mut self, outcome: StepOutcome, now: Now) {
+        if self.is_finished() {
+            return;
+        }
         self.in_flight.take_if(|sent| InFlight::is_refresh(sent)); // no decision needs it any more
         self.not_before = None; // that of a refused eviction may be later than the time to release the lock
         if !self.memory.ownership.may_hold_lock() && self.in_flight.is_none() {
             return self.end(outcome);
         }
-        let since = self.ending.take().map_or(now.elapsed, |(_, since)| since);
-        self.ending = Some((outcome, since));
+        let since = if let Phase::Ending(_, since) = self.phase { since } else { now.elapsed };
+        self.phase = Phase::Ending(outcome, since);
     }
 
     /// Ends the command, whether or not its lock is released.
     pub(super) fn end(&mut self, outcome: StepOutcome) {
-        if self.outcome.is_none() {
+        if !self.is_finished() {
             self.unanswered_pods = self.unanswered_deletions().map(str::to_owned).collect();
             if let Some(InFlight { action: Action::Write(write), .. }) = self.in_flight.take() {
                 self.memory.ownership.record_unanswered(*write);
                 self.must_refresh = true;
             }
-            (self.ending, self.outcome) = (None, Some(outcome));
+            self.phase = Phase::Ended(outcome);
         }
     }
 
     /// Ends a command that has its outcome, whether or not its lock is released.
     pub(super) fn end_now(&mut self) {
-        if let Some((outcome, _)) = self.ending.take() {
-            self.end(outcome);
+        if let Phase::Ending(outcome, _) = &self.phase {
+            self.end(outcome.clone());
         }
     }
 
@@ -327,17 +330,16 @@ impl Stepper {
 
     /// Returns when the command must end. A rollback has no time limit.
     fn time_limit(&self) -> Option<Duration> {
-        let has_outcome = self.ending.is_some() || self.outcome.is_some();
-        self.options.timeout.filter(|_| !has_outcome && self.memory.rollback.revision.is_none())
+        self.options.timeout.filter(|_| !self.has_outcome() && self.memory.rollback.revision.is_none())
     }
 
     fn ending_due(&self) -> Option<Duration> {
-        self.ending.as_ref().map(|(_, since)| *since + ENDING_TIMEOUT)
+        if let Phase::Ending(_, since) = self.phase { Some(since + ENDING_TIMEOUT) } else { None }
     }
 
     /// Returns when elapsed time alone changes the decision; none after the end.
     pub(super) fn next_due(&self, state: Option<&State<'_>>, now: Now) -> Option<Duration> {
-        if self.outcome.is_some() {
+        if self.is_finished() {
             return None;
         }
         let (memory, state) = (&self.memory, state.filter(|_| self.is_stepping()));

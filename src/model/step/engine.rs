@@ -32,11 +32,7 @@ pub struct Stepper {
     pub(super) in_flight: Option<InFlight>,
     /// It does not decide before this time, because a request failed.
     pub(super) not_before: Option<Duration>,
-    /// The outcome of a command that has still to release its lock, or whose controller has still to observe the end of the
-    /// plan and to complete the update; and since when it has one.
-    pub(super) ending: Option<(StepOutcome, Duration)>,
-    /// The outcome, once the command ended.
-    pub(super) outcome: Option<StepOutcome>,
+    pub(super) phase: Phase,
     /// Since when every request fails. It matters until the lock is acquired.
     pub(super) failing_since: Option<Duration>,
     /// Since when no refresh could be decided on, because each failed or took too long.
@@ -50,6 +46,18 @@ pub struct Stepper {
     pub(super) due: Option<Duration>,
     /// The tasks since the last event.
     pub(super) tasks: Vec<Task>,
+}
+
+/// What the command is doing. A request can be in flight in the first two phases.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// It decides and acts.
+    Stepping,
+    /// It has its outcome since this time. It has still to release its lock, or its controller has still to observe the end
+    /// of the plan and to complete the update.
+    Ending(StepOutcome, Duration),
+    /// It ended.
+    Ended(StepOutcome),
 }
 
 /// An action whose answer is awaited, and the time at which its request was sent.
@@ -79,7 +87,7 @@ impl Engine for Stepper {
     }
 
     fn is_finished(&self) -> bool {
-        self.outcome.is_some()
+        matches!(self.phase, Phase::Ended(_))
     }
 
     fn tick_event(_answered: Duration) -> StepEvent {
@@ -103,8 +111,7 @@ impl Stepper {
             reporter: ChangeReporter::default(),
             in_flight: None,
             not_before: None,
-            ending: None,
-            outcome: None,
+            phase: Phase::Stepping,
             failing_since: None,
             unrefreshed_since: None,
             conflicts: 0,
@@ -167,8 +174,11 @@ impl Stepper {
     pub(super) fn view_of(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
         let mut view = plan_view(state, &self.memory, self.reporter.batches());
-        let outcome = self.ending.as_ref().map(|(outcome, _)| outcome).or(self.outcome());
-        let has_failed = rollback.failure.is_some() || matches!(outcome, Some(StepOutcome::Failed { .. }));
+        let has_failed = rollback.failure.is_some()
+            || matches!(
+                self.phase,
+                Phase::Ending(StepOutcome::Failed { .. }, _) | Phase::Ended(StepOutcome::Failed { .. })
+            );
         let failed = state.plan.batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
@@ -183,8 +193,8 @@ impl Stepper {
 
     /// Whether the command has its outcome, so that nothing but its lock is written any more.
     #[must_use]
-    pub fn is_ending(&self) -> bool {
-        self.ending.is_some()
+    pub fn has_outcome(&self) -> bool {
+        !matches!(self.phase, Phase::Stepping)
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
@@ -236,9 +246,9 @@ impl Stepper {
     }
 
     fn decide(&self, state: Option<&State<'_>>, now: Now) -> Action {
-        match &self.ending {
-            Some((outcome, _)) => unlock(&self.cluster, outcome, &self.memory),
-            None => reconcile(&self.options, &self.cluster, state, &self.memory, now),
+        match &self.phase {
+            Phase::Ending(outcome, _) => unlock(&self.cluster, outcome, &self.memory),
+            _ => reconcile(&self.options, &self.cluster, state, &self.memory, now),
         }
     }
 
@@ -300,17 +310,17 @@ impl Stepper {
     /// Returns the outcome, once the command ended.
     #[must_use]
     pub fn outcome(&self) -> Option<&StepOutcome> {
-        self.outcome.as_ref()
+        if let Phase::Ended(outcome) = &self.phase { Some(outcome) } else { None }
     }
 
     /// Whether this process has acquired the lock, and has no outcome. Another process may have taken it over since.
     pub(super) fn is_stepping(&self) -> bool {
-        self.memory.ownership.has_acquired_lock() && self.ending.is_none() && self.outcome.is_none()
+        self.memory.ownership.has_acquired_lock() && !self.has_outcome()
     }
 
     fn may_decide(&self, now: Now) -> bool {
         let is_due = self.not_before.is_none_or(|not_before| now.elapsed >= not_before);
-        self.outcome.is_none() && self.in_flight.is_none() && is_due
+        !self.is_finished() && self.in_flight.is_none() && is_due
     }
 
     /// Returns the names of the pods whose deletion was sent and got no response.
