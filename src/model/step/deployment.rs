@@ -74,7 +74,8 @@ impl StepKind for StepDeployment {
     /// As many as the first budget releases.
     fn at_a_time(&self, state: &State<'_>) -> usize {
         let wanted = state.workload().wanted();
-        let pods = HeldPods { wanted, updated_available: 0, outdated: wanted, outdated_available: wanted };
+        let outdated = OutdatedPods { available: wanted, unavailable: 0, is_held: false };
+        let pods = HeldPods { wanted, updated_available: 0, outdated: vec![outdated] };
         let may_lose = as_number(self.allowed(state));
         let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), may_lose);
         budget.map_or(1, |budget| as_count(budget.updated(wanted)))
@@ -150,31 +151,51 @@ fn released(state: &State<'_>, updated: usize) -> i64 {
 }
 
 /// The pods of a Deployment that is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct HeldPods {
     /// The wanted pods.
     wanted: i64,
     /// The available updated pods.
     updated_available: i64,
-    /// The outdated pods, available or not. Scaling in proportion rounds their number.
-    outdated: i64,
-    /// The available outdated pods.
-    outdated_available: i64,
+    /// The outdated pods of each ReplicaSet, the oldest first. Scaling in proportion rounds their number.
+    outdated: Vec<OutdatedPods>,
+}
+
+/// The outdated pods of one ReplicaSet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OutdatedPods {
+    available: i64,
+    unavailable: i64,
+    /// Whether the controller takes all of them for unavailable: the ReplicaSet keeps the `minReadySeconds` of a hold that
+    /// was written when its template was the live one.
+    is_held: bool,
 }
 
 impl HeldPods {
     fn of(state: &State<'_>) -> Self {
         let available = |pods: &[&Pod]| as_number(pods.iter().filter(|pod| state.is_available(pod)).count());
+        let mut replica_sets: Vec<_> = state.observed.revisions.iter().collect();
+        replica_sets.sort_by_key(|revision| revision.created);
+        let outdated = replica_sets.into_iter().map(|revision| {
+            let pods: Vec<&Pod> =
+                state.outdated.iter().copied().filter(|pod| pod.owner_uid == revision.uid).collect();
+            let available = available(&pods);
+            let is_held = revision.replica_set_counts.min_ready_seconds == NEVER_AVAILABLE;
+            OutdatedPods { available, unavailable: as_number(pods.len()) - available, is_held }
+        });
         Self {
             wanted: state.workload().wanted(),
             updated_available: available(&state.updated),
-            outdated: as_number(state.outdated.len()),
-            outdated_available: available(&state.outdated),
+            outdated: outdated.collect(),
         }
     }
 
+    fn outdated(&self) -> i64 {
+        self.outdated.iter().map(|pods| pods.available + pods.unavailable).sum()
+    }
+
     fn available(&self) -> i64 {
-        self.updated_available + self.outdated_available
+        self.updated_available + self.outdated.iter().map(|pods| pods.available).sum::<i64>()
     }
 
     /// Returns how many of the wanted pods are missing.
@@ -182,10 +203,22 @@ impl HeldPods {
         (self.wanted - self.available()).max(0)
     }
 
+    /// Returns how many available pods the controller removes with a number of outdated pods. It removes those first that it
+    /// takes for unavailable, ReplicaSet by ReplicaSet (`cleanupUnhealthyReplicas` in the Deployment controller), and a
+    /// ReplicaSet deletes pods that are not ready first.
+    fn lost_with(&self, removed: i64) -> i64 {
+        let (mut left, mut lost) = (removed.max(0), 0);
+        for pods in &self.outdated {
+            let first = left.min(pods.unavailable + if pods.is_held { pods.available } else { 0 });
+            lost += (first - pods.unavailable).max(0);
+            left -= first;
+        }
+        lost + left
+    }
+
     /// Returns the budget for the most updated pods, at most `goal`, with which the controller removes at most `may_lose`
     /// of the wanted available pods now; none if these are not more than the `released` ones. Its `maxUnavailable` is not
-    /// below that of the `present` budget. The controller removes outdated pods as soon as it reads a budget, and those
-    /// first that are not available.
+    /// below that of the `present` budget. The controller removes outdated pods as soon as it reads a budget.
     fn budget_for(
         &self,
         present: HeldBudget,
@@ -195,8 +228,8 @@ impl HeldPods {
         may_lose: i64,
     ) -> Option<HeldBudget> {
         let surplus = (self.available() - self.wanted).max(0);
-        let already_removed = (self.wanted - self.outdated).max(0);
-        let loses = |budget: &HeldBudget| (self.outdated_available - budget.outdated(self.wanted)).max(0);
+        let already_removed = (self.wanted - self.outdated()).max(0);
+        let loses = |budget: &HeldBudget| self.lost_with(self.outdated() - budget.outdated(self.wanted));
         let mut budgets = (released + 1..=goal.min(self.wanted))
             .rev()
             .filter_map(|goal| present.raised(goal, surge, already_removed, self.wanted));
@@ -263,17 +296,20 @@ mod tests {
         }
     }
 
+    fn outdated(available: i64, unavailable: i64) -> OutdatedPods {
+        OutdatedPods { available, unavailable, is_held: false }
+    }
+
     fn raised_to(updated: i64, surge: i64, wanted: i64) -> Option<HeldBudget> {
         HeldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
     }
 
     #[test]
     fn the_budget_rises_only_as_far_as_available_pods_allow() {
-        let pods = |updated_available, outdated_available| HeldPods {
+        let pods = |updated_available, available| HeldPods {
             wanted: 4,
-            outdated: 4,
             updated_available,
-            outdated_available,
+            outdated: vec![outdated(available, 4 - available)],
         };
         let to = |pods: HeldPods, released, goal, surge, free| {
             let now = raised_to(released, surge, 4).unwrap_or(HeldBudget::ONE_SURGE_POD);
@@ -289,12 +325,31 @@ mod tests {
         assert_eq!(to(pods(0, 3), 0, 4, 0, 0), Some(1), "the unavailable pod is replaced first");
     }
 
+    /// The older ReplicaSet kept the `minReadySeconds` of a hold for its template. 2 of its pods would go before the 2
+    /// pods of the other one that are not available.
+    #[test]
+    fn pods_that_the_controller_takes_for_unavailable_are_lost() {
+        for (is_held, expected) in [(false, Some(2)), (true, None)] {
+            let older = OutdatedPods { is_held, ..outdated(5, 0) };
+            let pods = HeldPods { wanted: 10, updated_available: 0, outdated: vec![older, outdated(3, 2)] };
+            let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
+            assert_eq!(budget.map(|budget| budget.updated(10)), expected);
+            let newer = HeldPods { outdated: vec![outdated(3, 2), older], ..pods };
+            let budget = newer.budget_for(HeldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
+            assert_eq!(
+                budget.map(|budget| budget.updated(10)),
+                Some(2),
+                "those that are not available go first"
+            );
+        }
+    }
+
     /// `--surge` allows more pods beside the outdated ones than before, and the controller has not removed the 4 outdated
     /// pods yet that the budget releases.
     #[test]
     fn the_budget_never_falls() {
         let now = raised_to(4, 0, 10).unwrap();
-        let pods = HeldPods { wanted: 10, updated_available: 0, outdated: 10, outdated_available: 10 };
+        let pods = HeldPods { wanted: 10, updated_available: 0, outdated: vec![outdated(10, 0)] };
         let budget = pods.budget_for(now, 4, 6, 6, 4).unwrap();
         let fields = budget.running_fields().to_json().unwrap();
         assert_eq!(fields["strategy"]["rollingUpdate"], json!({"maxSurge": 2, "maxUnavailable": "40%"}));
@@ -311,20 +366,16 @@ mod tests {
                     }
                     let mut now = HeldBudget::ONE_SURGE_POD;
                     let mut released = 0;
-                    let mut pods = HeldPods {
-                        wanted,
-                        updated_available: 0,
-                        outdated: wanted,
-                        outdated_available: wanted,
-                    };
+                    let mut pods =
+                        HeldPods { wanted, updated_available: 0, outdated: vec![outdated(wanted, 0)] };
                     while released < wanted {
                         now = pods
                             .budget_for(now, released, wanted, surge, free)
                             .expect("the rollout continues");
                         released = now.updated(wanted);
-                        pods.outdated_available = pods.outdated_available.min(now.outdated(wanted));
-                        pods.outdated = pods.outdated_available;
-                        let created = wanted + now.surge - pods.outdated_available;
+                        let left = pods.outdated().min(now.outdated(wanted));
+                        pods.outdated = vec![outdated(left, 0)];
+                        let created = wanted + now.surge - left;
                         assert_eq!(released, created.min(wanted), "no more than the controller creates");
                         assert!(pods.available() >= wanted - free, "{wanted} {surge} {free} {pods:?}");
                         pods.updated_available = released;
@@ -338,9 +389,9 @@ mod tests {
     #[test]
     fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
         let now = raised_to(1, 1, 5).unwrap();
-        let pods = HeldPods { wanted: 11, updated_available: 2, outdated: 10, outdated_available: 10 };
+        let pods = HeldPods { wanted: 11, updated_available: 2, outdated: vec![outdated(10, 0)] };
         let budget = pods.budget_for(now, 2, 3, 11, 0).unwrap();
-        let created = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
+        let created = 11 + budget.surge - pods.outdated().min(budget.outdated(11));
         assert_eq!((created, budget.updated(11)), (3, 3));
     }
 }
