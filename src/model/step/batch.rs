@@ -1,4 +1,4 @@
-//! The batches: continues one, and decides between two of them.
+//! The batches: continues one, decides between two of them, and selects the slots of the next one.
 //!
 //! A batch releases its slots, waits for their pods, lets them soak, runs the check, and is recorded as done. Then the
 //! command ends, waits, or begins the next one; after the last one the original strategy is restored.
@@ -9,17 +9,20 @@ use std::time::Duration;
 use super::action::{Action, Purpose, StepOutcome, StopReason};
 use super::failure::{decide_failure, fatal_cause};
 use super::memory::{Memory, WAVE_PAUSE};
-use super::next_batch::{is_reached, next, only_skipped_left, reached, unhealthy, unready};
 use super::partition::{is_complete, own_partition_reached};
-use super::slot::PodSlot;
+use super::slot::{PodSlot, released_or_updated};
 use super::soak::NextCheck;
-use super::state::State;
+use super::state::{State, StepKind};
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{BatchFailure, OnFailure, Plan, PlannedBatch, Reach};
+use crate::model::hold::plan::{BatchFailure, BatchSize, OnFailure, Pace, Plan, PlannedBatch, Reach};
 use crate::model::text::go_duration;
 
 /// How long a pod is expected to be starting.
 const YOUNG: Duration = Duration::from_secs(30);
+
+/// The limit for the slot names of one batch, in bytes. The plan's annotation stores them, and all annotations of an
+/// object together may have 256 KiB.
+const MAX_NAMES: usize = 64 << 10;
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
@@ -86,7 +89,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     if memory.batch.check.is_running() {
         return Action::Wait; // for the check of a batch whose slots are gone
     }
-    let is_reached = is_reached(state.plan.reach, &state.slots);
+    let is_reached = state.is_reached();
     let has_finished_batch = memory.batch.is_finished_here;
     let is_left = state.slots.iter().any(PodSlot::awaits_release);
     if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
@@ -186,5 +189,130 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     match state.skipped_nodes(true) {
         nodes if nodes.is_empty() => Action::wait_for("the controller to report the update as complete"),
         nodes => Action::stop(StopReason::OnUnreadyNodes(nodes)), // the controller waits for their pods
+    }
+}
+
+/// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
+pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome {
+    let others = state.slots.iter().filter(|slot| slot.is_not_selected()).count();
+    match state.skipped_nodes(false) {
+        nodes if !nodes.is_empty() => StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)),
+        _ if others > 0 && !has_finished_batch => StepOutcome::Stopped(StopReason::NotSelected { others }),
+        _ => reached(state),
+    }
+}
+
+/// Returns the outcome of a command whose goal is reached.
+pub(super) fn reached(state: &State<'_>) -> StepOutcome {
+    let updated = state.slots.iter().filter(|slot| slot.is_updated).count();
+    StepOutcome::Reached { updated, of: state.slots.len() }
+}
+
+/// Returns the batch that the plan releases next; none if every slot that it may release is released, or if the goal of
+/// the command is reached.
+///
+/// # Errors
+/// When the next pod is on a node that is not ready, and cannot be skipped.
+pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason> {
+    FutureBatches::after(state.plan, &state.slots, state.kind).next(state.plan.reach)
+}
+
+/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable, or if a released pod
+/// is not ready.
+pub(super) fn unhealthy(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
+    let first = state.slots.iter().find(|slot| Some(&slot.key) == next.slots.first())?;
+    if state.kind.may_begin(state, first) {
+        return unready(state);
+    }
+    let pods = state.reasons(state.unavailable_slots());
+    Some(StopReason::Unhealthy { pods, allowed: state.allowed() })
+}
+
+/// Returns the reason to stop if a released pod is not ready.
+pub(super) fn unready(state: &State<'_>) -> Option<StopReason> {
+    let pods = state.reasons(state.required().filter(|slot| !slot.is_ready()));
+    (!pods.is_empty()).then(|| StopReason::Unhealthy { pods, allowed: state.allowed() })
+}
+
+/// The batches to come, as if each one succeeded. All of them together visit each slot once.
+pub(super) struct FutureBatches<'s, 'a> {
+    kind: &'s dyn StepKind,
+    pace: &'s Pace,
+    wanted: usize,
+    released_or_updated: usize,
+    number: usize,
+    /// The slots that are not visited yet.
+    rest: &'s [PodSlot<'a>],
+}
+
+impl<'s, 'a> FutureBatches<'s, 'a> {
+    /// Begins after the last batch of a plan.
+    pub(super) fn after(plan: &'s Plan, slots: &'s [PodSlot<'a>], kind: &'s dyn StepKind) -> Self {
+        Self {
+            kind,
+            pace: &plan.pace,
+            wanted: slots.len(),
+            released_or_updated: released_or_updated(slots),
+            number: plan.last_batch.as_ref().map_or(0, |batch| batch.number),
+            rest: slots,
+        }
+    }
+
+    /// Returns the next batch as [`next`] does, and counts its slots as updated. A slot that a batch skips is skipped by
+    /// all later ones too.
+    pub(super) fn next(&mut self, reach: Option<Reach>) -> Result<Option<PlannedBatch>, StopReason> {
+        let canary = self.pace.canary && self.released_or_updated == 0;
+        let goal = if canary { 1 } else { goal(self.pace, self.released_or_updated, self.wanted) };
+        let goal = match reach {
+            Some(Reach::To(amount)) => goal.min(amount.pods_of(self.wanted)),
+            _ => goal,
+        };
+        let mut names = Vec::new();
+        let (mut group, mut length) = (None, 0);
+        while let Some((slot, rest)) = self.rest.split_first() {
+            if slot.awaits_release() {
+                if self.released_or_updated + names.len() >= goal
+                    || group.is_some_and(|group| group != &slot.group)
+                {
+                    break;
+                }
+                match &slot.unready_node {
+                    None => {
+                        group = Some(&slot.group);
+                        length += slot.key.len();
+                        if length > MAX_NAMES {
+                            break;
+                        }
+                        names.push(slot.key.clone());
+                    }
+                    Some(_) if self.kind.skips_unready_nodes() => {}
+                    Some(node) if names.is_empty() => {
+                        let (pod, node) = (slot.key.clone(), node.clone());
+                        return Err(StopReason::OnUnreadyNode { pod, node });
+                    }
+                    Some(_) => break,
+                }
+            }
+            self.rest = rest;
+        }
+        if names.is_empty() {
+            return Ok(None);
+        }
+        self.released_or_updated += names.len();
+        self.number += 1;
+        let of = self.kind.counts_pods().then_some(self.wanted);
+        Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false, of }))
+    }
+}
+
+/// Returns how many pods run the new revision after the next batch: of a list the lowest goal that is not reached, because
+/// the order of numbers and per cent depends on the replicas.
+fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
+    match &pace.batch_size {
+        BatchSize::By(amount) => updated.saturating_add(amount.pods_of(wanted)),
+        BatchSize::Until(goals) => {
+            let goals = goals.iter().map(|goal| goal.pods_of(wanted));
+            goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
+        }
     }
 }

@@ -5,7 +5,6 @@
 
 use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, StopReason, Write};
 use super::memory::Memory;
-use super::next_batch::reasons;
 use super::slot::PodSlot;
 use super::state::State;
 use crate::model::api::patch::FieldPath;
@@ -65,7 +64,7 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Action {
     };
     let others: Vec<_> = state.unavailable_slots().filter(is_other).collect();
     if !others.is_empty() {
-        let pods = reasons(others, state);
+        let pods = state.reasons(others);
         return Action::stop(StopReason::Unhealthy { pods, allowed: state.allowed() });
     }
     let waiting = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();

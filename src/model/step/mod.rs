@@ -27,7 +27,6 @@ mod engine;
 mod event;
 mod failure;
 mod memory;
-mod next_batch;
 mod ownership;
 mod partition;
 mod reconcile;

@@ -10,7 +10,6 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::{Value, json};
 
 use super::action::StopReason;
-use super::next_batch::is_reached;
 use super::slot::{ExcludedBy, PodSlot, as_count, max_unavailable};
 use super::state::{State, StepKind};
 use crate::model::api::pod::{Node, Pod};
@@ -275,10 +274,10 @@ pub(super) fn is_complete(state: &State<'_>) -> bool {
 /// Returns the reason to stop where the original partition keeps more pods outdated than the goal of the command allows:
 /// every pod, or one that `--to` asks for.
 pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
-    let (slots, reach) = (&state.slots, state.plan.reach);
+    let slots = &state.slots;
     let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
     let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
-    let is_short = matches!(reach, Some(Reach::To(_))) && !is_reached(reach, slots);
+    let is_short = matches!(state.plan.reach, Some(Reach::To(_))) && !state.is_reached();
     let partition = state.hold.original_partition(state.workload());
     (outdated > 0 && (is_short || slots.iter().all(is_kept)))
         .then_some(StopReason::OwnPartition { partition, outdated })

@@ -127,6 +127,15 @@ impl PodSlot<'_> {
     }
 }
 
+/// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
+/// A missing pod on a node that was not released does not count.
+pub(super) fn released_or_updated(slots: &[PodSlot<'_>]) -> usize {
+    let counts = |slot: &&PodSlot<'_>| {
+        slot.is_updated || slot.is_released && (slot.awaits_deletion || slot.is_in_last_batch)
+    };
+    slots.iter().filter(counts).count()
+}
+
 /// Returns a number of the API as a count; 0 for a negative one.
 pub(super) fn as_count(number: i64) -> usize {
     usize::try_from(number).unwrap_or_default()
@@ -148,8 +157,10 @@ pub(super) mod tests {
     use std::time::Duration;
 
     use k8s_openapi::jiff::Timestamp;
+    use serde_json::json;
 
     use super::*;
+    use crate::model::api::object::Object;
     use crate::model::engine::Now;
     use crate::model::hold::plan::{Hold, Plan, Reach};
 
@@ -178,6 +189,24 @@ pub(super) mod tests {
             excluded: None,
             unready_node: None,
             group: None,
+        }
+    }
+
+    /// With `--force` a plan continues past a released pod that its controller has still to replace.
+    #[test]
+    fn what_is_released_counts_before_it_is_updated() {
+        let pod = json!({"kind": "Pod", "metadata": {"name": "db-0"}});
+        let pod = Pod::read(&Object::read(pod).unwrap());
+        let updated = || updated_slot(&pod);
+        let missing = || PodSlot { pod: None, is_updated: false, is_available: false, ..updated() };
+        for (slot, counts) in [
+            (updated(), true),
+            (PodSlot { is_updated: false, awaits_deletion: true, ..updated() }, true),
+            (PodSlot { is_in_last_batch: true, ..missing() }, true),
+            (missing(), false), // the pod of a new node
+            (PodSlot { is_updated: false, is_released: false, ..updated() }, false),
+        ] {
+            assert_eq!(released_or_updated(std::slice::from_ref(&slot)), usize::from(counts), "{slot:?}");
         }
     }
 }

@@ -4,14 +4,16 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::event::StepOptions;
-use super::slot::{PodSlot, max_unavailable, own_limit};
+use super::slot::{PodSlot, max_unavailable, own_limit, released_or_updated};
 use crate::error::Result;
 use crate::model::api::pod::{Node, Pod};
+use crate::model::cause::{Cause, causes_without_holds};
 use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::{Hold, Pace, Plan, PlannedBatch};
+use crate::model::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
+use crate::model::observation::pod_stage::PodStage;
 use crate::model::revision::Revision;
 
 /// An observation with its plan and the slots of its pods. It is built once an event, in time linear in pods and nodes.
@@ -228,6 +230,44 @@ impl<'a> State<'a> {
     /// Whether every slot that the plan may release is released, so that its last batch has begun.
     pub(super) fn is_all_released(&self) -> bool {
         !self.slots.iter().any(PodSlot::awaits_release)
+    }
+
+    /// Whether as many slots are released as the command requested.
+    pub(super) fn is_reached(&self) -> bool {
+        match self.plan.reach {
+            None => true,
+            Some(Reach::To(amount)) => released_or_updated(&self.slots) >= amount.pods_of(self.slots.len()),
+            Some(Reach::Next | Reach::All) => false,
+        }
+    }
+
+    /// Returns why each of these slots has no available pod, as a clause.
+    pub(super) fn reasons<'s>(
+        &self,
+        slots: impl IntoIterator<Item = &'s PodSlot<'a>>,
+    ) -> Vec<(String, String)>
+    where
+        'a: 's,
+    {
+        let causes = causes_without_holds(self.observed, self.now.server_time);
+        let mut by_pod: HashMap<&str, &Cause> = HashMap::new();
+        for (pod, cause) in causes.iter().flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
+            by_pod.entry(pod).or_insert(cause);
+        }
+        let reason = |slot: &PodSlot<'_>| {
+            let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
+            if slot.is_available && slot.awaits_deletion {
+                return "it is about to be replaced".to_owned();
+            }
+            match (by_pod.get(pod.name.as_str()), &slot.unready_node) {
+                (Some(cause), _) => cause.summary.clone(),
+                (None, Some(node)) => format!("its node {node} is not ready"),
+                (None, None) => {
+                    PodStage::of(pod, self.original_min_ready_seconds, self.now.server_time).word().to_owned()
+                }
+            }
+        };
+        slots.into_iter().map(|slot| (slot.label(), reason(slot))).collect()
     }
 
     /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that

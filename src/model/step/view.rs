@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::action::{RollbackOutcome, StepOutcome, StopReason};
+use super::batch::{FutureBatches, next, unhealthy};
 use super::daemon_set::check_node_flags;
 use super::event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepOptions};
 use super::memory::Memory;
-use super::next_batch::{FutureBatches, next, unhealthy};
 use super::refusals::foretold_update;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use super::soak::Soak;
