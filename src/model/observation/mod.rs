@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
-use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::{Workload, strategy};
 use crate::model::revision::{Revision, Revisions};
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
@@ -240,8 +240,8 @@ impl Observation {
     /// Returns the stable revision: the one that served before the rollout began, never one with the live
     /// template.
     ///
-    /// It is the revision that the controller reports, or else the one with the most ready pods; none if two have
-    /// equally many, because a write must not depend on a guess.
+    /// It is the revision that the controller [records](Self::records_served_revision), or else the one with the most ready
+    /// pods; none if two have equally many, because a write must not depend on a guess.
     #[must_use]
     pub fn stable(&self) -> Option<&Revision> {
         let counted = self.pod_counts_or_status();
@@ -261,7 +261,7 @@ impl Observation {
         stable.ok_or_else(|| {
             if self.replaced_revisions().next().is_none() {
                 "it has no other revision"
-            } else if self.workload.recorded_stable_revision().is_some() {
+            } else if self.records_served_revision() {
                 "the stable revision is the current one"
             } else if has_ready {
                 "several other revisions have equally many ready pods"
@@ -272,8 +272,10 @@ impl Observation {
     }
 
     fn stable_by(&self, ready: impl Fn(&Revision) -> usize) -> Option<&Revision> {
-        if let Some(name) = self.workload.recorded_stable_revision() {
-            return self.replaced_revisions().find(|revision| revision.name == name);
+        let recorded = self.workload.recorded_stable_revision();
+        let recorded = self.replaced_revisions().find(|revision| Some(revision.name.as_str()) == recorded);
+        if self.records_served_revision() {
+            return recorded;
         }
         let counted = self.replaced_revisions().map(|revision| (ready(revision), revision));
         let mut counted: Vec<_> = counted.filter(|(ready, _)| *ready > 0).collect();
@@ -281,8 +283,17 @@ impl Observation {
         match counted.as_slice() {
             [(most, _), (next, _), ..] if most == next => None,
             [(_, revision), ..] => Some(*revision),
-            [] => None,
+            [] => recorded,
         }
+    }
+
+    /// Whether the controller records the revision that served before the rollout. It records a revision once every pod runs
+    /// it: one that a partition keeps from some pods never (`completeRollingUpdate` in the StatefulSet controller), and
+    /// with `OnDelete` none but the first.
+    fn records_served_revision(&self) -> bool {
+        let workload = &self.workload;
+        let updates_every_pod = !strategy::is_on_delete(workload) && strategy::partition(workload) == 0;
+        workload.recorded_stable_revision().is_some() && updates_every_pod
     }
 
     /// Returns the revisions whose template is not the live one.

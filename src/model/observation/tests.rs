@@ -129,6 +129,48 @@ fn a_first_revision_that_was_never_ready_is_not_stable() {
     }
 }
 
+/// The controller recorded `w-1` before the set had a partition, or before its pods were deleted by hand, and the pods of
+/// `w-2` serve since.
+#[test]
+fn a_record_from_before_a_partition_or_on_delete_is_not_what_served() {
+    let revision = |number: i64| {
+        let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
+        let metadata = json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": format!("w-{number}")}});
+        object(
+            "ControllerRevision",
+            &format!("w-{number}"),
+            &json!({"metadata": metadata, "data": data, "revision": number}),
+        )
+    };
+    let pod = |name: &str, hash: &str| {
+        let metadata =
+            json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": hash}});
+        let conditions = json!([{"type": "Ready", "status": "True"}]);
+        Pod::read(&object("Pod", name, &json!({"metadata": metadata, "status": {"conditions": conditions}})))
+    };
+    let served = [pod("w-1", "w-2"), pod("w-2", "w-2")];
+    let partition =
+        |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+    for (strategy, older, expected) in [
+        (json!({"type": "OnDelete"}), 0, Some("w-2")),
+        (partition(1), 1, Some("w-2")),
+        (partition(2), 2, None), // a write must not depend on a guess
+        (partition(0), 1, Some("w-1")),
+    ] {
+        let workload = json!({"kind": "StatefulSet", "metadata": {"name": "w", "uid": "w"},
+            "spec": {"replicas": 4, "template": template("x:3"), "updateStrategy": strategy},
+            "status": {"currentRevision": "w-1", "updateRevision": "w-3"}});
+        let workload = Workload::of_json(&workload).unwrap();
+        let revisions = Revisions::of(&workload, [1, 2, 3].map(revision));
+        let older = (0..older).map(|index| pod(&format!("old-{index}"), "w-1"));
+        let pods = Some(served.iter().cloned().chain(older).map(Into::into).collect());
+        let observed = Observation { workload, revisions, pods, events: None };
+        for stable in [observed.stable(), observed.stable_at_start().ok()] {
+            assert_eq!(stable.map(|stable| stable.name.as_str()), expected, "{strategy}");
+        }
+    }
+}
+
 /// A ReplicaSet that was read later than its Deployment has a newer number already.
 #[test]
 fn the_number_on_the_workload_comes_first() {
