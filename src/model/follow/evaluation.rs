@@ -121,6 +121,15 @@ impl RolloutTracker {
         match compared {
             Some(Err(error)) => return TargetDecision::Finish(Outcome::Unreadable(error)),
             Some(Ok(RevisionMatch::NotYet(reason))) if !self.options.once => {
+                // The controller of a paused Deployment numbers no new template.
+                let is_named = matches!(self.expected, Some(ExpectedRevision::Named(_)));
+                if is_named && observation.workload.is_paused() && !self.options.wait_held {
+                    let counted = verdict(observation);
+                    let causes = self.record_causes(observation, counted.state, now, out);
+                    self.report_status(observation, &counted, now, out);
+                    out.reports.extend(causes);
+                    return TargetDecision::finish_if_fresh(Outcome::Held, fresh);
+                }
                 out.reports.extend(self.status.waiting_report(reason));
                 return TargetDecision::Continue;
             }

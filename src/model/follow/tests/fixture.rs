@@ -286,7 +286,7 @@ impl FollowerFixture {
     }
 }
 
-fn template(number: i64) -> Value {
+pub(super) fn template(number: i64) -> Value {
     json!({
         "metadata": {"labels": {"app": "web"}},
         "spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]},

@@ -57,6 +57,31 @@ fn a_replaced_revision_fails() {
     assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 }
 
+/// Right after an `apply` the controller has stored no revision of the new template.
+#[test]
+fn the_current_revision_is_the_one_of_the_live_template() {
+    let mut unnumbered = Truth { counts: BEGUN, ..at(3, 2, 2) };
+    unnumbered.spec["template"] = template(3);
+    let mut fixture = FollowerFixture::of(options_for_revision("current"), unnumbered);
+    assert_eq!(fixture.outcome(), None);
+    fixture.becomes(Truth { counts: BEGUN, ..at(3, 3, 3) });
+    assert_eq!(fixture.outcome(), None);
+    fixture.becomes(at(3, 3, 3));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+}
+
+/// The controller of a paused Deployment numbers no new template.
+#[test]
+fn a_paused_deployment_never_gets_the_expected_number() {
+    let mut paused = Truth { counts: BEGUN, ..at(3, 3, 2) };
+    paused.spec["template"] = template(3);
+    paused.spec["paused"] = true.into();
+    let fixture = FollowerFixture::of(options_for_revision("3"), paused.clone());
+    assert_eq!(fixture.outcome(), Some(&Outcome::Held));
+    let options = FollowOptions { wait_held: true, ..options_for_revision("3") };
+    assert_eq!(FollowerFixture::of(options, paused).outcome(), None);
+}
+
 /// After a write the written template counts, whatever number the controller gives it.
 #[test]
 fn the_written_template_is_the_expected_revision() {
