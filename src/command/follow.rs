@@ -204,6 +204,9 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
     let found = reread(target.workload(), source).await?;
     let observed = read_for_write(found, source, ui).await?;
     let workload = &observed.workload;
+    if target.has_recovered(&observed, source.now()) {
+        return Err(Error::new(ErrorKind::Conflict, "the rollout has completed meanwhile"));
+    }
     let stable = match target.start_state() {
         Some(start) => start.rollback_revision(&observed),
         None => Err("the observation is incomplete"),

@@ -34,6 +34,8 @@ pub struct StartState {
     pub(super) template: Digest,
     /// The name and the template of the stable revision, or why there was none.
     pub(super) stable: Result<(String, Digest), &'static str>,
+    /// Whether its rollout was complete.
+    pub(super) was_complete: bool,
 }
 
 /// One target: its observation, what was reported about it, and its result.

@@ -3,17 +3,25 @@
 
 use std::time::Duration;
 
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+
 use super::options::UndoScope;
 use super::report::{
     FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetEffects, TargetResult,
 };
 use super::target::{FollowedTarget, StartState};
 use crate::error::Error;
+use crate::model::api::pod::Pod;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Now, PodRef};
 use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
+use crate::model::status::verdict;
+
+/// How long the pods of a failed rollout must have been ready before it counts as recovered.
+const RECOVERED_AFTER: SignedDuration = SignedDuration::from_secs(10);
 
 /// Why a later rollout of another client is not rolled back.
 const OTHER_ROLLOUT: &str = "another client rolled out another revision";
@@ -42,7 +50,11 @@ impl FollowedTarget {
     /// Starts the rollback because another target failed, with `--undo-on-failure=all`. A target without a rollout since
     /// the start goes on, and so does one that failed or that another client changed.
     pub(super) fn roll_back_after(&mut self, failed: &str, elapsed: Duration, out: &mut TargetEffects) {
-        if self.rollback.is_some() || (self.result.is_some() && !self.may_be_rolled_back_later()) {
+        let was_complete = self.start_state.as_ref().is_some_and(|start| start.was_complete);
+        if self.rollback.is_some()
+            || was_complete
+            || self.result.is_some() && !self.may_be_rolled_back_later()
+        {
             return;
         }
         let outcome = Outcome::OtherTargetFailed(failed.to_owned());
@@ -58,7 +70,23 @@ impl FollowedTarget {
         self.options().undo_on_failure == Some(UndoScope::All)
             && self.rollback.is_none()
             && matches!(ended, Some(Outcome::Reached | Outcome::Held))
-            && self.start_state.as_ref().is_some_and(StartState::has_stable_revision)
+            && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && !start.was_complete)
+    }
+
+    /// Whether the rollout that failed has completed since, and its pods stay ready. A container in a crash loop is ready for
+    /// a moment. A target that follows the failure of another one is rolled back all the same.
+    #[must_use]
+    pub fn has_recovered(&self, observation: &Observation, now: Timestamp) -> bool {
+        let is_own_failure = self
+            .rollback
+            .as_ref()
+            .is_some_and(|rollback| matches!(rollback.failed.outcome, Outcome::Failed(_)));
+        let stays_ready = |pod: &Pod| {
+            pod.ready && pod.ready_since().is_some_and(|since| now.duration_since(since) >= RECOVERED_AFTER)
+        };
+        is_own_failure
+            && verdict(observation).state == RolloutState::Complete
+            && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)
     }
 
     /// Returns the label of the revision to roll back to, or the reason for which the target is not rolled back.
@@ -124,7 +152,8 @@ impl StartState {
     /// Records the state of a workload as it was found, with its first complete observation.
     pub(super) fn of(found: &Workload, observation: &Observation) -> Self {
         let stable = observation.stable_at_start().map(|revision| (revision.name.clone(), revision.digest));
-        Self { uid: found.object().uid().to_owned(), template: found.template_digest(), stable }
+        let was_complete = verdict(observation).state == RolloutState::Complete;
+        Self { uid: found.object().uid().to_owned(), template: found.template_digest(), stable, was_complete }
     }
 
     /// Returns the stable revision at the start, if it still exists with the same template.
@@ -146,11 +175,6 @@ impl StartState {
         }
         self.stable.as_ref().map_err(|why| *why)?;
         self.stable_revision(observation).ok_or("the stable revision is not stored any more")
-    }
-
-    /// Whether a rollout was under way that can be rolled back.
-    pub(super) fn has_stable_revision(&self) -> bool {
-        self.stable.is_ok()
     }
 }
 

@@ -103,6 +103,7 @@ fn one_failure_rolls_back_every_rollout_that_was_under_way() {
         ("progressing", began(begun("b")), true),
         ("complete", began(done("b")), true),
         ("complete from the start", (done("b"), done("b")), false),
+        ("complete from the start, beside an old pod", (old(done("b")), old(done("b"))), false),
         ("first revision", (of("b", Truth { revision: 1, ..deployment(BEGUN) }), begun("b")), false),
         (
             "changed by another client",
