@@ -74,7 +74,7 @@ impl StepKind for StepDeployment {
     /// As many as the first budget releases.
     fn at_a_time(&self, state: &State<'_>) -> usize {
         let wanted = state.workload().wanted();
-        let outdated = OutdatedPods { available: wanted, unavailable: 0, is_held: false };
+        let outdated = OutdatedPods { available: wanted, unavailable: 0, unready: 0, is_held: false };
         let pods = HeldPods { wanted, updated_available: 0, outdated: vec![outdated] };
         let may_lose = as_number(self.allowed(state));
         let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), may_lose);
@@ -166,6 +166,8 @@ struct HeldPods {
 struct OutdatedPods {
     available: i64,
     unavailable: i64,
+    /// Those of the unavailable ones that are not ready either.
+    unready: i64,
     /// Whether the controller takes all of them for unavailable: the ReplicaSet keeps the `minReadySeconds` of a hold that
     /// was written when its template was the live one.
     is_held: bool,
@@ -180,8 +182,9 @@ impl HeldPods {
             let pods: Vec<&Pod> =
                 state.outdated.iter().copied().filter(|pod| pod.owner_uid == revision.uid).collect();
             let available = available(&pods);
+            let unready = as_number(pods.iter().filter(|pod| !pod.ready).count());
             let is_held = revision.replica_set_counts.min_ready_seconds == NEVER_AVAILABLE;
-            OutdatedPods { available, unavailable: as_number(pods.len()) - available, is_held }
+            OutdatedPods { available, unavailable: as_number(pods.len()) - available, unready, is_held }
         });
         Self {
             wanted: state.workload().wanted(),
@@ -204,13 +207,14 @@ impl HeldPods {
     }
 
     /// Returns how many available pods the controller removes with a number of outdated pods. It removes those first that it
-    /// takes for unavailable, ReplicaSet by ReplicaSet (`cleanupUnhealthyReplicas` in the Deployment controller), and a
-    /// ReplicaSet deletes pods that are not ready first.
+    /// takes for unavailable, ReplicaSet by ReplicaSet (`cleanupUnhealthyReplicas` in the Deployment controller). A
+    /// ReplicaSet deletes pods that are not ready first, and then any: among its ready pods it prefers those on nodes with
+    /// several of them to those that are not available yet (`ActivePodsWithRanks`).
     fn lost_with(&self, removed: i64) -> i64 {
         let (mut left, mut lost) = (removed.max(0), 0);
         for pods in &self.outdated {
             let first = left.min(pods.unavailable + if pods.is_held { pods.available } else { 0 });
-            lost += (first - pods.unavailable).max(0);
+            lost += (first - pods.unready).clamp(0, pods.available);
             left -= first;
         }
         lost + left
@@ -297,7 +301,7 @@ mod tests {
     }
 
     fn outdated(available: i64, unavailable: i64) -> OutdatedPods {
-        OutdatedPods { available, unavailable, is_held: false }
+        OutdatedPods { available, unavailable, unready: unavailable, is_held: false }
     }
 
     fn raised_to(updated: i64, surge: i64, wanted: i64) -> Option<HeldBudget> {
@@ -342,6 +346,17 @@ mod tests {
                 "those that are not available go first"
             );
         }
+    }
+
+    /// 3 pods are ready and not available yet. The controller would lower the ReplicaSet by 3, which may delete others.
+    #[test]
+    fn a_ready_pod_that_is_not_available_yet_may_stay_while_an_available_one_goes() {
+        let to = |unready: i64| {
+            let outdated = vec![OutdatedPods { unready, ..outdated(7, 3) }];
+            let pods = HeldPods { wanted: 10, updated_available: 0, outdated };
+            pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, 3, 0, 0).map(|budget| budget.updated(10))
+        };
+        assert_eq!([to(0), to(2), to(3)], [None, Some(2), Some(3)]);
     }
 
     /// `--surge` allows more pods beside the outdated ones than before, and the controller has not removed the 4 outdated
