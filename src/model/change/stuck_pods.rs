@@ -62,38 +62,45 @@ pub struct StuckPodDeletions {
 /// How long a StatefulSet must have stood still with a stuck pod. A controller acts within less than a second.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
+/// The same for a pod below the partition, which no batch released: it may only be starting.
+const STANDSTILL_BELOW: Duration = Duration::from_secs(30);
+
 /// The next pod to delete and the status of its StatefulSet, since when both are unchanged.
 #[derive(Clone, Debug, PartialEq)]
 struct Standstill {
     uid: String,
     status: Option<Value>,
     since: Duration,
+    /// When it has lasted long enough.
+    until: Duration,
 }
 
 impl StuckPodDeletions {
     /// Records what an observation shows at a time.
     pub fn observe(&mut self, observation: &Observation, now: Duration) {
-        let status = observation.workload.object().at("/status").cloned();
-        let since = |uid: &str| {
-            let same = |before: &&Standstill| before.uid == uid && before.status == status;
-            self.standstill.as_ref().filter(same).map_or(now, |before| before.since)
-        };
-        let uid = self.candidate(observation).map(|pod| pod.uid.clone());
-        let since = uid.as_deref().map(since);
-        self.standstill = uid.zip(since).map(|(uid, since)| Standstill { uid, status, since });
+        let workload = &observation.workload;
+        let status = workload.object().at("/status").cloned();
+        self.standstill = self.candidate(observation).map(|pod| {
+            let same = |before: &&Standstill| before.uid == pod.uid && before.status == status;
+            let since = self.standstill.as_ref().filter(same).map_or(now, |before| before.since);
+            let index = strategy::partition_index(workload, &pod.name);
+            let is_below = index.is_some_and(|index| index < strategy::partition(workload));
+            let until = since + if is_below { STANDSTILL_BELOW } else { STANDSTILL };
+            Standstill { uid: pod.uid.clone(), status, since, until }
+        });
     }
 
     /// Returns the next pod to delete, if there is one now. [`Self::observe`] comes first.
     #[must_use]
     pub fn next<'a>(&self, observation: &'a Observation, now: Duration) -> Option<&'a Pod> {
-        let still = self.standstill.as_ref().filter(|still| now >= still.since + STANDSTILL)?;
+        let still = self.standstill.as_ref().filter(|still| now >= still.until)?;
         self.candidate(observation).filter(|pod| pod.uid == still.uid)
     }
 
     /// Returns when [`Self::next`] may have a pod, if nothing moves until then.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
-        self.standstill.as_ref().map(|still| still.since + STANDSTILL)
+        self.standstill.as_ref().map(|still| still.until)
     }
 
     fn candidate<'a>(&self, observation: &'a Observation) -> Option<&'a Pod> {
