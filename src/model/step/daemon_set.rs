@@ -53,10 +53,10 @@ impl StepKind for StepDaemonSet {
         for pod in state.observed.own_pods() {
             by_node.entry(node_of(pod)).or_default().push(pod);
         }
-        let (mut missing, is_whole) = missing(state, by_node.len());
-        for node in
-            state.last_batch_slots.iter().filter(|node| state.nodes.is_none() || state.node(node).is_some())
-        {
+        // A pod stays for a while after its node was removed, and its controller does not count it.
+        let exists = |node: &&str| state.nodes.is_none() || state.node(node).is_some();
+        let (mut missing, is_whole) = missing(state, by_node.keys().filter(|node| exists(node)).count());
+        for node in state.last_batch_slots.iter().filter(|node| exists(node)) {
             if (missing > 0 || !is_whole) && !by_node.contains_key(node) {
                 by_node.insert(node, Vec::new());
                 missing = missing.saturating_sub(1);

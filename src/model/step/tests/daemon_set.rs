@@ -187,6 +187,15 @@ fn missing_pods_are_counted_and_named_by_the_batch() {
     assert_eq!(gone.listed(), "n1 up, n3 up, n4 up");
 }
 
+/// The node `gone` was removed, and its pod stays until it is collected. The controller has not noticed yet that the pod of
+/// `n3` is missing.
+#[test]
+fn a_pod_of_a_removed_node_does_not_replace_a_missing_pod() {
+    let fixture = DaemonSetFixture::of(2, &[("n1", "old"), ("gone", "old")]).with_batch(&["n3"]);
+    let fixture = fixture.in_zones(&[("n1", "a"), ("n3", "a")]);
+    assert_eq!(fixture.listed(), "n1 up, n3 released, gone up");
+}
+
 /// A node that was tainted after its pod came keeps the pod, and is not counted among those that want one.
 #[test]
 fn a_pod_on_an_unwanted_node_does_not_replace_a_missing_pod() {

@@ -1,5 +1,7 @@
 //! The API objects of the simulated cluster.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::fake_cluster::{FakeCluster, FakePod};
@@ -19,7 +21,8 @@ impl FakeCluster {
                 "status": {"conditions": [{"type": "Ready", "status": status}]}});
             Node::read(&Object::read(node).unwrap())
         };
-        self.pods.keys().map(|index| node(*index)).collect()
+        let nodes: BTreeSet<i64> = (0..self.replicas()).chain(self.pods.keys().copied()).collect();
+        nodes.into_iter().map(node).collect()
     }
 
     pub(super) fn observed(&self) -> Observation {
