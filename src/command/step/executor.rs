@@ -43,8 +43,8 @@ pub(super) struct StepExecutor<'a> {
     field_manager: String,
     checker: Option<Checker>,
     processes: Processes,
-    /// Whether the command ends, so that no more pods are deleted.
-    ends: Rc<Cell<bool>>,
+    /// Whether no more pods may be deleted.
+    is_stopped: Rc<Cell<bool>>,
     messages: MessageWriter,
     /// Whether the owners of the strategy were checked.
     has_warned: bool,
@@ -98,9 +98,9 @@ impl Executor<Stepper> for StepExecutor<'_> {
         }
     }
 
-    /// Sends no more deletions once the command ends, also of the wave in flight.
+    /// Sends no more deletions, also of the wave in flight, once the command ends or the plan is not its own any more.
     fn after_event(&mut self, stepper: &Stepper) {
-        self.ends.set(stepper.has_outcome());
+        self.is_stopped.set(stepper.must_stop_deleting());
     }
 
     /// Without output the command stops as after SIGTERM, and releases its lock.
@@ -122,7 +122,7 @@ impl<'a> StepExecutor<'a> {
             field_manager: field_manager.to_owned(),
             checker,
             processes: context.processes.clone(),
-            ends: Rc::default(),
+            is_stopped: Rc::default(),
             messages: messages.clone(),
             has_warned: false,
             in_flight: FuturesUnordered::new(),
@@ -157,7 +157,7 @@ impl<'a> StepExecutor<'a> {
         evict: bool,
     ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
         let (source, workload) = (self.source, workload.clone());
-        let ends = Rc::clone(&self.ends);
+        let is_stopped = Rc::clone(&self.is_stopped);
         async move {
             let object = workload.object();
             let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
@@ -169,7 +169,7 @@ impl<'a> StepExecutor<'a> {
             };
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
-                    None if ends.get() => DeletionResult::NotSent,
+                    None if is_stopped.get() => DeletionResult::NotSent,
                     None => source.remove_pod(object.namespace(), pod, evict).await,
                     Some(why) => why.clone(),
                 }

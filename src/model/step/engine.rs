@@ -192,9 +192,17 @@ impl Stepper {
     }
 
     /// Whether the command has its outcome, so that nothing but its lock is written any more.
-    #[must_use]
-    pub fn has_outcome(&self) -> bool {
+    pub(super) fn has_outcome(&self) -> bool {
         !matches!(self.phase, Phase::Stepping)
+    }
+
+    /// Whether no more pods of a wave may be deleted: the command has its outcome, or another client took the plan over or
+    /// changed it.
+    #[must_use]
+    pub fn must_stop_deleting(&self) -> bool {
+        let is_changed = |observed| self.memory.ownership.external_change(observed).is_some();
+        self.has_outcome()
+            || self.unanswered_deletions().next().is_some() && self.cluster.observed().is_some_and(is_changed)
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
