@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
+use crate::model::kind::fields::HOLD_ANNOTATION;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::kind::{Workload, strategy};
 use crate::model::revision::{Revision, Revisions};
@@ -289,11 +290,12 @@ impl Observation {
 
     /// Whether the controller records the revision that served before the rollout. It records a revision once every pod runs
     /// it: one that a partition keeps from some pods never (`completeRollingUpdate` in the StatefulSet controller), and
-    /// with `OnDelete` none but the first.
+    /// with `OnDelete` none but the first. A partition of a hold has been there only since the rollout began.
     fn records_served_revision(&self) -> bool {
         let workload = &self.workload;
+        let is_held = workload.object().annotation(HOLD_ANNOTATION).is_some();
         let updates_every_pod = !strategy::is_on_delete(workload) && strategy::partition(workload) == 0;
-        workload.recorded_stable_revision().is_some() && updates_every_pod
+        workload.recorded_stable_revision().is_some() && (updates_every_pod || is_held)
     }
 
     /// Returns the revisions whose template is not the live one.

@@ -88,7 +88,8 @@ impl Stepper {
     fn receive_target(&mut self, event: TargetEvent, now: Now) {
         match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
-            TargetEvent::Unreadable(error) => self.finish(StepOutcome::Error(error), now),
+            TargetEvent::Unreadable(_) if self.has_outcome() => {}
+            TargetEvent::Unreadable(error) => self.give_up(error, now),
             TargetEvent::Observed { observation, .. } if self.cluster.is_recreated(&observation.workload) => {
                 self.end(StepOutcome::Gone { recreated: true });
             }
@@ -118,7 +119,11 @@ impl Stepper {
             self.receive_no_refresh(Error::new(ErrorKind::Unreachable, message), now);
             return false;
         }
-        self.unrefreshed_since = None;
+        if self.unrefreshed_since.take().is_some()
+            && let Some(plan) = self.cluster.plan()
+        {
+            self.memory.progress.continue_after_outage(plan.pace.batch_timeout);
+        }
         fits
     }
 
@@ -127,8 +132,14 @@ impl Stepper {
     fn receive_no_refresh(&mut self, error: Error, now: Now) {
         let since = *self.unrefreshed_since.get_or_insert(now.elapsed);
         if now.elapsed >= since + REFRESH_LIMIT && !self.has_outcome() {
-            self.finish(StepOutcome::Error(error), now);
+            self.give_up(error, now);
         }
+    }
+
+    /// Ends the command with an error; with the outcome of its rollback, if a batch failed before.
+    fn give_up(&mut self, error: Error, now: Now) {
+        let outcome = cut_short(&self.memory, error.to_string(), StepOutcome::Error(error));
+        self.finish(outcome, now);
     }
 
     fn receive_written(&mut self, result: WriteResult, now: Now) -> Option<Write> {
@@ -154,7 +165,7 @@ impl Stepper {
                 if self.conflicts >= MAX_CONFLICTS && !self.has_outcome() {
                     let message =
                         format!("{} is being changed all the time", self.cluster.workload().target());
-                    self.finish(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
+                    self.give_up(Error::new(ErrorKind::Conflict, message), now);
                 }
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
@@ -267,7 +278,7 @@ impl Stepper {
                 self.reporter.reports.extend(reports.iter().cloned());
                 memory.progress = Progress::default();
             }
-            Purpose::RollBack => memory.progress = Progress::default(),
+            Purpose::RollBack => memory.progress = Progress::default(), // without a --timeout from now on
         }
     }
 
@@ -328,9 +339,20 @@ impl Stepper {
         }
     }
 
-    /// Returns when the command must end. A rollback has no time limit.
+    /// Returns when the command must end. A rollback has no time limit, from its write on.
     fn time_limit(&self) -> Option<Duration> {
-        self.options.timeout.filter(|_| !self.has_outcome() && self.memory.rollback.revision.is_none())
+        let is_rolling_back = self.memory.rollback.revision.is_some() || self.may_have_rolled_back();
+        self.options.timeout.filter(|_| !self.has_outcome() && !is_rolling_back)
+    }
+
+    /// Whether the write of a rollback is in flight, or got no response.
+    fn may_have_rolled_back(&self) -> bool {
+        let sent = self.in_flight.as_ref().and_then(|sent| match &sent.action {
+            Action::Write(write) => Some(&write.purpose),
+            _ => None,
+        });
+        let unanswered = self.memory.ownership.last_unanswered().filter(|_| self.must_refresh);
+        sent.or(unanswered) == Some(&Purpose::RollBack)
     }
 
     fn ending_due(&self) -> Option<Duration> {

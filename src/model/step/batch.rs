@@ -38,6 +38,9 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
     if state.is_moving() {
         return Action::Wait;
     }
+    if !state.slots.iter().any(|slot| state.is_in_batch(slot) && slot.is_updated) {
+        return Action::Finish(only_skipped_left(state, false)); // their nodes failed before the first release
+    }
     if let Some(action) = decide_check(state, memory, batch.number) {
         return action;
     }
@@ -91,17 +94,15 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     }
     let is_reached = state.is_reached();
     let has_finished_batch = memory.batch.is_finished_here;
-    let is_left = state.slots.iter().any(PodSlot::awaits_release);
-    if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
-        return Action::Finish(reached(state));
-    }
-    if state.is_final() {
+    if state.is_all_released() {
         return finish_plan(state, memory);
     }
+    if is_reached && (has_finished_batch || !state.is_moving()) {
+        return Action::Finish(reached(state));
+    }
     let next = match next(state) {
-        Ok(Some(batch)) => batch,
-        Ok(None) if is_reached => return Action::Finish(reached(state)),
-        Ok(None) => return Action::Finish(only_skipped_left(state, has_finished_batch)),
+        Ok(None) if !is_reached => return Action::Finish(only_skipped_left(state, has_finished_batch)),
+        Ok(next) => next,
         Err(reason) => return Action::stop(reason),
     };
     let is_awaited = |slot: &PodSlot<'_>| {
@@ -116,6 +117,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         let soak = go_duration::write(memory.soak_length(state));
         return Action::wait_for(format!("the released pods to be available for {soak}"));
     }
+    let Some(next) = next else { return unready(state).map_or(Action::Wait, Action::stop) };
     let now = state.now.elapsed;
     match unhealthy(state, &next) {
         Some(_) if memory.force => {

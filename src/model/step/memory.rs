@@ -1,6 +1,6 @@
 //! What only this process knows of a plan. The next process has its own, and waits longer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::event::{BatchView, StepOptions, StepReport, Task};
@@ -18,6 +18,12 @@ use crate::model::revision::Revision;
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
 /// reads.
 pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
+
+/// How long a kubelet may need to report its pods after an outage of the API server.
+const REPORT_TIME: Duration = Duration::from_secs(60);
+
+/// What a rollback waits for instead of slots.
+const ROLLBACK: &str = "rollback";
 
 /// How long a fatal cause may last, as with `--fail-fast`.
 const FATAL_CAUSE_GRACE: Duration = Duration::from_secs(30);
@@ -53,13 +59,16 @@ pub(super) struct BatchMemory {
     pub(super) is_finished_here: bool,
 }
 
-/// How long a batch or a rollback has been waiting for its next pod.
+/// How long a batch or a rollback has been waiting for its pods since the last one became ready.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// The highest number of pods that were ready at one time.
     furthest: usize,
-    total: Duration,
-    since: Option<Duration>,
+    /// How long each slot was awaited since then, by key. Interruptions of several pods do not add up.
+    waited: BTreeMap<String, Duration>,
+    /// The slots that are awaited, and when they were observed last.
+    awaited: BTreeSet<String>,
+    observed: Duration,
 }
 
 /// What a process knows of a failure and of the rollback after it.
@@ -102,7 +111,8 @@ impl Memory {
         let interruption = self.soak.observe(state.soaking(), now);
         let ready = state.slots.iter().filter(|slot| slot.is_ready() && state.is_in_batch(slot)).count();
         let is_moving = state.is_moving();
-        self.progress.observe(ready, is_moving, now);
+        let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot));
+        self.progress.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
@@ -115,7 +125,7 @@ impl Memory {
 
     /// Records how many pods are rolled back. Returns the revision if the rollback is new.
     pub(super) fn observe_rollback(&mut self, state: &State<'_>) -> Option<String> {
-        self.progress.observe(state.returned_pods().0, true, state.now.elapsed);
+        self.progress.observe(state.returned_pods().0, [ROLLBACK], state.now.elapsed);
         let rollback = &mut self.rollback;
         if rollback.revision.is_some() {
             return None;
@@ -176,22 +186,31 @@ impl Memory {
 impl Progress {
     /// Restarts the time when more pods are ready than ever before. A large batch is released pod by pod. A crashing
     /// pod becomes ready repeatedly, and must not restart it.
-    fn observe(&mut self, ready: usize, is_moving: bool, now: Duration) {
+    fn observe<'s>(&mut self, ready: usize, awaited: impl IntoIterator<Item = &'s str>, now: Duration) {
         if ready > self.furthest {
             *self = Self { furthest: ready, ..Self::default() };
         }
-        if let Some(since) = self.since.take() {
-            self.total += now.saturating_sub(since);
+        for key in std::mem::take(&mut self.awaited) {
+            *self.waited.entry(key).or_default() += now.saturating_sub(self.observed);
         }
-        self.since = is_moving.then_some(now);
+        self.awaited = awaited.into_iter().map(str::to_owned).collect();
+        self.observed = now;
+    }
+
+    /// Leaves the pods a minute before the limit: the kubelets could not report them while the API server was away.
+    pub(super) fn continue_after_outage(&mut self, limit: Duration) {
+        for waited in self.waited.values_mut() {
+            *waited = limit.saturating_sub(REPORT_TIME).min(*waited);
+        }
     }
 
     pub(super) fn is_over(&self, limit: Duration) -> bool {
-        self.total >= limit
+        self.waited.values().any(|waited| *waited >= limit)
     }
 
     pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
-        Some(self.since?.saturating_add(limit.saturating_sub(self.total)))
+        let waited = self.awaited.iter().map(|key| self.waited.get(key).copied().unwrap_or_default());
+        Some(self.observed.saturating_add(limit.saturating_sub(waited.max()?)))
     }
 }
 
@@ -220,5 +239,37 @@ impl Causes {
     /// Returns the fatal causes that outlasted their grace period, each with its pods.
     pub(super) fn fatal(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
         self.ledger.expired(now).map(|(cause, _)| (cause.id, cause.pods.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// A node pool is upgraded during a soak: each pod is away for a minute, one after the other.
+    #[test]
+    fn interruptions_of_several_pods_do_not_add_up() {
+        let (limit, mut progress) = (seconds(150), Progress::default());
+        for (now, awaited) in [(0, "a"), (60, "b"), (120, "c"), (180, "")] {
+            progress.observe(3, [awaited].into_iter().filter(|key| !key.is_empty()), seconds(now));
+        }
+        assert!(!progress.is_over(limit));
+        // One pod that becomes ready again and again, as in a crash loop.
+        for now in (200..500).step_by(20) {
+            progress.observe(3, (now % 40 == 0).then_some("a"), seconds(now));
+        }
+        assert!(progress.is_over(limit));
+        progress.continue_after_outage(limit);
+        assert!(!progress.is_over(limit));
+        progress.observe(3, ["a"], seconds(500));
+        assert_eq!(
+            progress.due(limit),
+            Some(seconds(540)),
+            "the kubelets have a minute, 20s of which are over"
+        );
     }
 }

@@ -8,6 +8,7 @@ use super::failure::{continue_rollback, decide_failure, decide_late_failure, rol
 use super::memory::Memory;
 use super::start::acquire;
 use super::state::State;
+use super::step_kind;
 use crate::error::{Error, ErrorKind};
 use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::{BatchFailure, Hold, OnFailure};
@@ -53,7 +54,13 @@ pub(super) fn reconcile(
     if let Some(reason) = memory.ownership.external_change(observed) {
         return stop(cluster, memory, reason);
     }
-    let Some(state) = state else { return Action::wait_for("the plan to be readable") };
+    let Some(state) = state else {
+        return match step_kind(&observed.workload) {
+            Ok(_) => Action::wait_for("the plan to be readable"),
+            // Another client scaled it beyond what `step` works with.
+            Err(error) => Action::Finish(cut_short(memory, error.to_string(), StepOutcome::Error(error))),
+        };
+    };
     if state.plan.rolling_back {
         return continue_rollback(state, memory);
     }

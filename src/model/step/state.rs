@@ -222,11 +222,6 @@ impl<'a> State<'a> {
         self.slots.iter().filter(|slot| !slot.is_tolerated && slot.is_unavailable(self.pace()))
     }
 
-    /// Whether every batch is done, so that only the end of the plan remains.
-    pub(super) fn is_final(&self) -> bool {
-        self.present_batch.is_none() && self.is_all_released()
-    }
-
     /// Whether every slot that the plan may release is released, so that its last batch has begun.
     pub(super) fn is_all_released(&self) -> bool {
         !self.slots.iter().any(PodSlot::awaits_release)

@@ -46,6 +46,14 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome) -> Printed {
         StepOutcome::Gone { recreated } => Printed::note(gone(&name, *recreated)),
         StepOutcome::Error(_) => Printed::default(),
     };
+    let says_lock = matches!(outcome, StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_));
+    let lock = Hold::in_force(workload).and_then(|hold| hold.lock);
+    let printed = match lock.filter(|lock| !says_lock && closing.holder == Some(lock.holder.as_str())) {
+        Some(_) => printed.and_note(format!(
+            "warning: {name}: its lock was not released, so a step on another host needs --take-over"
+        )),
+        None => printed,
+    };
     let hints = hints::of(workload, view, outcome);
     hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")))
 }

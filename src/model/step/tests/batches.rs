@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
+use crate::model::change::answer::DeletionResult;
 use crate::model::hold::plan::{Amount, BatchSize, PaceFlags, Reach};
 use crate::model::step::*;
 
@@ -165,6 +166,42 @@ fn a_pod_that_is_updated_below_the_partition_is_not_reported_as_released() {
         _ => None,
     });
     assert_eq!(released.collect::<Vec<_>>(), ["db-3", "db-2", "db-1", "db-0"]);
+}
+
+/// The first command is interrupted while the controller replaces the pods that it released.
+#[test]
+fn a_goal_is_reached_when_its_pods_are_available() {
+    let to_3 = StepOptions { reach: Some(Reach::To(Amount::Pods(3))), ..all_by(3) };
+    let mut cluster = FakeCluster::paused(5);
+    cluster.start_up = 20;
+    let mut first = StepperFixture::of(
+        StepOptions { pace: PaceFlags { canary: Some(false), ..to_3.pace.clone() }, ..to_3.clone() },
+        cluster,
+    );
+    first.bound = None;
+    while first.cluster.partition() > 2 {
+        first.pass(1);
+    }
+    let mut second = first.then("two", StepOptions { new_plan: true, ..to_3 });
+    second.bound = None;
+    assert_eq!(second.run(), StepOutcome::Reached { updated: 3, of: 5 });
+}
+
+/// The node of the batch fails after the batch was stored, and before its pod was deleted.
+#[test]
+fn a_batch_that_released_nothing_is_not_done() {
+    let mut cluster = FakeCluster::paused_daemon_set(3);
+    cluster.controls = false;
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
+    let unavailable = Error::new(ErrorKind::Unreachable, "out of reach");
+    fixture.removals.push_back(DeletionResult::Unavailable(unavailable));
+    fixture.cluster.controls = true;
+    while !fixture.removals.is_empty() {
+        fixture.pass(1);
+    }
+    fixture.cluster.unready_nodes.insert("n0".to_owned());
+    let stopped = StopReason::OnUnreadyNodes(vec!["n0".to_owned()]);
+    assert_eq!((fixture.run(), fixture.cluster.on(2)), (StepOutcome::Stopped(stopped), 0));
 }
 
 /// Each wave needs a refresh. A wave that is smaller than half of `--max-unavailable` waits to become larger.

@@ -38,6 +38,8 @@ pub(super) struct StepperFixture {
     pub(super) is_away: bool,
     /// Whether writes are executed and their responses lost.
     pub(super) loses_answers: bool,
+    /// Whether the write of a rollback gets no response.
+    pub(super) holds_rollback: bool,
     /// After how many tasks the process dies, before the result of the last one arrives.
     pub(super) dies_at: Option<usize>,
     /// Whether the process forgets all but the annotation after each of its writes and deletions.
@@ -95,6 +97,7 @@ impl StepperFixture {
             has_no_nodes: false,
             is_away: false,
             loses_answers: false,
+            holds_rollback: false,
             dies_at: None,
             forgets: false,
             is_dead: false,
@@ -181,6 +184,12 @@ impl StepperFixture {
                 self.cluster.write(&patch);
                 let error = Error::new(ErrorKind::Unreachable, "no answer");
                 vec![StepEvent::Written(WriteResult::Unknown(error))]
+            }
+            Task::Write(patch)
+                if self.holds_rollback
+                    && patch.after()["spec"]["template"] != self.cluster.object["spec"]["template"] =>
+            {
+                Vec::new()
             }
             Task::Write(patch) => vec![StepEvent::Written(self.cluster.write(&patch))],
             Task::DeletePods { pods, .. } if self.holds_deletions => {

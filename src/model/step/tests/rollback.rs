@@ -3,6 +3,8 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
+use crate::error::{Error, ErrorKind};
+use crate::model::engine::TargetEvent;
 use crate::model::hold::plan::{BatchFailure, CheckResult, OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
@@ -71,6 +73,32 @@ fn killed_during_rollback() -> StepperFixture {
     let workload = fixture.cluster.workload();
     assert!(is_rolling_back(&workload) && !is_rollback_held(&workload), "nothing holds it");
     fixture
+}
+
+/// The server refuses every read from then on, as after the end of a token.
+#[test]
+fn a_rollback_whose_cluster_becomes_unreadable_is_an_unfinished_one() {
+    let mut fixture = killed_during_rollback();
+    let error = Error::new(ErrorKind::Refused, "Unauthorized");
+    for _ in 0..2 {
+        fixture.see(StepEvent::Target(TargetEvent::Unreadable(error.clone())));
+    }
+    let why = "Unauthorized".to_owned();
+    assert_eq!(fixture.run(), failed_check(1, RollbackOutcome::Unfinished { revision: "1".to_owned(), why }));
+}
+
+/// Nobody knows whether the rollback began.
+#[test]
+fn a_command_does_not_time_out_while_the_write_of_its_rollback_has_no_answer() {
+    let limit = seconds(100);
+    let mut options = refused(3);
+    options.timeout = Some(limit);
+    let mut fixture = plays(options, FakeCluster::paused(5));
+    fixture.holds_rollback = true;
+    while fixture.elapsed() < 200 {
+        fixture.pass(1);
+    }
+    assert_eq!(fixture.stepper.outcome(), None);
 }
 
 #[test]
