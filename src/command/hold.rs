@@ -178,6 +178,6 @@ async fn write(
         }
     }
     let question = format!("{verb} {}?", workload.target());
-    let write = PreparedWrite { workload, patch, operation, question: &question };
+    let write = PreparedWrite { workload, patch, operation, question: Some(&question) };
     writer.write(&write).await?.map(drop).map_err(|conflict| conflict.error(workload, prepared))
 }

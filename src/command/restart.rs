@@ -76,8 +76,8 @@ async fn restart_workload(
     if preflight::print_findings(&workload, known.as_ref(), writer)? && !writer.options.interactive {
         writer.confirm_on_terminal(&question)?;
     }
-    let write =
-        PreparedWrite { workload: &workload, patch: &patch, operation: "restarted", question: &question };
+    let question = Some(question.as_str());
+    let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted", question };
     let written = preflight::write_beside_check(&write, &planned, writer).await?;
     let object = written.map_err(|conflict| conflict.error(&workload, "its restart was prepared"))?;
     if writer.is_real() {

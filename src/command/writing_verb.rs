@@ -95,8 +95,8 @@ pub(super) struct PreparedWrite<'a> {
     pub(super) patch: &'a Patch,
     /// What is done, for kubectl's line: `restarted`.
     pub(super) operation: &'a str,
-    /// The question of `--interactive`.
-    pub(super) question: &'a str,
+    /// The question of `--interactive`; none if it was asked already.
+    pub(super) question: Option<&'a str>,
 }
 
 impl<'a> Writer<'a> {
@@ -171,6 +171,14 @@ impl<'a> Writer<'a> {
         if self.ui.can_ask() { self.ask(question) } else { Ok(()) }
     }
 
+    /// Asks with `--interactive`.
+    ///
+    /// # Errors
+    /// When the user does not confirm.
+    pub(super) fn confirm_interactively(&mut self, question: &str) -> Result<()> {
+        if self.options.interactive { self.ask(question) } else { Ok(()) }
+    }
+
     fn ask(&mut self, question: &str) -> Result<()> {
         if self.is_real() && !self.ui.confirms(question) {
             return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
@@ -205,8 +213,8 @@ impl<'a> Writer<'a> {
             self.print(workload, operation, patch.after(), patch);
             return Ok(Ok(workload.object().clone()));
         }
-        if self.options.interactive {
-            self.ask(question)?;
+        if let Some(question) = question {
+            self.confirm_interactively(question)?;
         }
         let outcome = self.apply(patch, &PatchTarget::of(workload)).await?;
         if let Ok(object) = &outcome {

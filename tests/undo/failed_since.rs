@@ -80,3 +80,74 @@ async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_
         output.transcript
     );
 }
+
+/// Returns a cluster whose Deployment `web` failed, and ends its controllers. `web` completes while the command reads it the
+/// second time, before the question.
+async fn recovering() -> (Cluster, Key) {
+    let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.advance(1200).await;
+    cluster.stop_controllers();
+    cluster.sim.forget_requests();
+    (cluster, web)
+}
+
+/// Completes the rollout of a Deployment of two replicas, as its controller does.
+fn complete(store: &mut simcluster::Store, key: &Key) {
+    let completed = |object: &mut Value| {
+        let (progressing, generation) = ("NewReplicaSetAvailable", object["metadata"]["generation"].clone());
+        object["status"] = json!({"observedGeneration": generation, "replicas": 2, "updatedReplicas": 2,
+            "readyReplicas": 2, "availableReplicas": 2, "conditions": [
+                {"type": "Available", "status": "True"},
+                {"type": "Progressing", "status": "True", "reason": progressing}]});
+    };
+    store.edit(key, Part::Status, &Author::new("controller"), completed).map(drop).unwrap();
+}
+
+const RECOVERED: &str = "note: skipped deployment/web: it is no longer failed or stuck, but complete\n";
+
+fn count(cluster: &Cluster, method: &str) -> usize {
+    let is_it = |request: &&simcluster::RecordedRequest| {
+        request.method == method && request.path.ends_with("/deployments/web")
+    };
+    cluster.sim.requests().iter().filter(is_it).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_recovers_while_the_question_waits_is_not_rolled_back() {
+    for (flag, has_terminal, skips) in
+        [("--color=never", true, true), ("--interactive", false, true), ("--yes", true, false)]
+    {
+        let (cluster, web) = recovering().await;
+        let key = web.clone();
+        let recovery = FaultAction::write_before(move |store| complete(store, &key));
+        cluster.sim.fault(Fault::on(Requests::of(Verb::List, &PODS), recovery).after(1).once());
+        let run = cluster.command(["undo", "--failed", flag]);
+        let run = if has_terminal { run.typed("y\n").terminal(100, 30) } else { run.stdin("y\n") };
+        let output = run.run_async().await;
+        assert_eq!(output.transcript.contains("[y/N]"), skips, "{flag}: {}", output.transcript);
+        assert_eq!(output.transcript.contains(RECOVERED), skips, "{flag}: {}", output.transcript);
+        assert_eq!(is_rolled_back(&cluster, &web), !skips, "{flag}: {}", output.transcript);
+        // Without a question nothing is read again.
+        assert_eq!((output.exit, count(&cluster, "GET")), (0, usize::from(skips)), "{flag}");
+        assert_eq!(count(&cluster, "PATCH"), usize::from(!skips), "{flag}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_fixed_before_the_write_is_not_rolled_back_with_force() {
+    let (cluster, web) = recovering().await;
+    let key = web.clone();
+    let fix = FaultAction::write_before(move |store| {
+        let image = |object: &mut Value| {
+            object["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
+        };
+        store.edit(&key, Part::Object, &Author::new("colleague"), image).map(drop).unwrap();
+        complete(store, &key);
+    });
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), fix).once());
+    let output = cluster.run("undo --failed --force --yes").await;
+    output.reports("; trying again (--force)\n").reports(RECOVERED);
+    assert!(output.exit == 0 && !is_rolled_back(&cluster, &web), "{}", output.transcript);
+    assert_eq!(count(&cluster, "PATCH"), 1, "{}", output.transcript);
+}

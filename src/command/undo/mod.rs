@@ -4,7 +4,9 @@ pub(super) mod notes;
 mod prepared;
 
 pub use self::prepared::Request;
-use self::prepared::{Prepared, asks_once, only_failed, planned, read_all_ahead, refuse_unasked, target_of};
+use self::prepared::{
+    Prepared, asks_once, has_recovered, only_failed, planned, read_all_ahead, refuse_unasked, target_of,
+};
 use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
 use super::{CommandOutcome, follow, owners, preflight};
 use crate::cluster::reader::reread;
@@ -46,10 +48,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     for (workload, prepared) in workloads.iter().zip(all) {
         let before = workload.template_digest();
         let done = match prepared {
-            Ok(prepared) => roll_back_workload(prepared, request, &mut writer).await,
+            Ok(prepared) => roll_back_workload(prepared, asks_once, request, &mut writer).await,
             Err(error) => Err(error),
         };
         writer.record(done.map(|workload| {
+            let Some(workload) = workload else { return };
             rolled_back.extend((workload.template_digest() != before).then(|| workload.clone()));
             written.push(workload);
         }));
@@ -121,13 +124,18 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
     Ok(())
 }
 
-/// Rolls one workload back and returns the object that the API server stored.
+/// Rolls one workload back and returns the object that the API server stored; none if it [has recovered](has_recovered).
+/// `was_asked` says that a question waited for its answer since the workload was read.
 async fn roll_back_workload(
     mut prepared: Prepared,
+    was_asked: bool,
     request: &Request,
     writer: &mut Writer<'_>,
-) -> Result<Workload> {
+) -> Result<Option<Workload>> {
     let target = target_of(&prepared.observed, request)?.clone();
+    if was_asked && has_recovered_since(&prepared.observed.workload, request, writer).await? {
+        return Ok(None);
+    }
     for _ in 0..MAX_CONFLICTS {
         let observed = &prepared.observed;
         owners::warn_before_an_undo(&observed.workload, writer.ui);
@@ -138,15 +146,16 @@ async fn roll_back_workload(
             } else {
                 writer.ui.err_lines(notes::rollback_under_way(&observed.workload));
             }
-            return Ok(prepared.observed.workload);
+            return Ok(Some(prepared.observed.workload));
         }
         let undo = undo(observed, &target, &request.undo_options)?;
         refuse_unproven(&prepared, &target, request, writer)?;
         let conflict = match write(&prepared, &undo, request, writer).await? {
-            Ok(object) => {
-                return Ok(Workload::of(object).unwrap_or(prepared.observed.workload));
+            None => return Ok(None),
+            Some(Ok(object)) => {
+                return Ok(Some(Workload::of(object).unwrap_or(prepared.observed.workload)));
             }
-            Err(conflict) => conflict,
+            Some(Err(conflict)) => conflict,
         };
         let error = conflict.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
@@ -162,12 +171,24 @@ async fn roll_back_workload(
         if !is_stepped {
             writer.ui.err_line(&format!("note: {error}; trying again (--force)"));
         }
+        if has_recovered(&again, request, writer).await? {
+            return Ok(None);
+        }
         let observed = writer.read_for_write(again).await?;
         prepared = Prepared { observed, is_announced: false, ..prepared };
     }
     let target = prepared.observed.workload.target();
     let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");
     Err(Error::new(ErrorKind::Conflict, message))
+}
+
+/// Reads a workload again after a question, and returns whether it [has recovered](has_recovered).
+async fn has_recovered_since(
+    workload: &Workload,
+    request: &Request,
+    writer: &mut Writer<'_>,
+) -> Result<bool> {
+    Ok(request.failed && has_recovered(&reread(workload, writer.source).await?, request, writer).await?)
 }
 
 /// Refuses a rollback of `--failed` to a revision that nothing proves to work, where nobody can be asked. A dry run says so.
@@ -216,26 +237,32 @@ fn announce(
         || is_doubtful)
 }
 
-/// Shows a rollback, asks for confirmation if requested, and writes it.
+/// Shows a rollback, asks for confirmation if requested, and writes it. None if the workload [has recovered](has_recovered)
+/// while a question waited.
 async fn write(
     prepared: &Prepared,
     undo: &Undo<'_>,
     request: &Request,
     writer: &mut Writer<'_>,
-) -> Result<Result<Object, Conflict>> {
+) -> Result<Option<Result<Object, Conflict>>> {
     let observed = &prepared.observed;
     let workload = &observed.workload;
     let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer)?;
     let question = format!("roll {} back to revision {}?", workload.target(), undo.to.label());
     let asks = is_doubtful && !request.yes && !request.options.interactive;
-    if asks && request.options.dry_run != DryRun::Client {
+    if asks {
         writer.confirm_on_terminal(&question)?;
     }
-    let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: &question };
+    writer.confirm_interactively(&question)?;
+    let was_asked = writer.is_real() && (asks && writer.ui.can_ask() || request.options.interactive);
+    if was_asked && has_recovered_since(workload, request, writer).await? {
+        return Ok(None);
+    }
+    let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: None };
     let written = preflight::write_beside_check(&write, &planned(observed, undo), writer).await?;
-    let Ok(object) = &written else { return Ok(written) };
+    let Ok(object) = &written else { return Ok(Some(written)) };
     if request.options.dry_run == DryRun::Client {
-        return Ok(written);
+        return Ok(Some(written));
     }
     writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if writer.is_real() {
@@ -244,7 +271,7 @@ async fn write(
         }
         writer.ui.err_lines(render::receipt(observed).as_slice());
     }
-    Ok(written)
+    Ok(Some(written))
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, in a dry run, and of workloads that nobody

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::cluster::reader::{Needs, read_all, reread};
+use crate::cluster::reader::{Needs, read_all, read_one, reread};
 use crate::command::history::with_history_hint;
 use crate::command::preflight::{self, Findings, Planned};
 use crate::command::targets::TargetScope;
@@ -191,6 +191,28 @@ pub(super) fn asks_once(workloads: &[Workload], request: &Request, ui: &Ui) -> b
     let is_named = workloads.len() < 2 && !request.failed && !request.scope.is_selection();
     let is_answered = request.yes || request.options.interactive || request.options.dry_run != DryRun::None;
     !workloads.is_empty() && !is_named && !is_answered && ui.can_ask()
+}
+
+/// Whether a workload that `--failed` selected, as it is now, is neither failed nor stuck. Prints a note then.
+pub(super) async fn has_recovered(
+    workload: &Workload,
+    request: &Request,
+    writer: &mut Writer<'_>,
+) -> Result<bool> {
+    if !request.failed {
+        return Ok(false);
+    }
+    let (observed, notes) = read_one(workload.clone(), Needs::STATUS, writer.source).await;
+    for note in &notes {
+        writer.ui.err_line_once(note);
+    }
+    let state = RolloutView::of(&observed?, writer.source.now()).state();
+    let has_recovered = !matches!(state, RolloutState::Failed | RolloutState::Stuck);
+    if has_recovered {
+        let (target, state) = (workload.target(), state.word());
+        writer.ui.err_line(&format!("note: skipped {target}: it is no longer failed or stuck, but {state}"));
+    }
+    Ok(has_recovered)
 }
 
 /// Keeps the workloads whose rollout failed or is stuck, and whose template changed since a time. A workload whose state
