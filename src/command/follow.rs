@@ -114,7 +114,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
     let following = Following {
         options: FollowOptions { expect_found_template: true, ..options.clone() },
         format: ReportFormat::of_text(writer.ui, change.plain || change.output != Output::Text),
-        names: NameContext { others: written.len() > 1, namespaces: false },
+        names: NameContext::of(&written),
         configuration: NamedConfiguration::default(),
         shows_pods: false,
         context,

@@ -63,7 +63,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         },
     };
     let FoundTargets { workloads, outcome, .. } = found;
-    let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
+    let names = NameContext::of(&workloads);
+    let names = NameContext { namespaces: names.namespaces || request.scope.all_namespaces, ..names };
     let following = request.following(&workloads, names, context, ui);
     Ok(match source {
         Source::Cluster(cluster) if !following.options.once => {

@@ -27,6 +27,14 @@ pub struct NameContext {
 }
 
 impl NameContext {
+    /// Returns what the names of these workloads must distinguish.
+    #[must_use]
+    pub fn of(workloads: &[Workload]) -> Self {
+        let mut namespaces = workloads.iter().map(|workload| workload.object().namespace());
+        let first = namespaces.next();
+        Self { others: workloads.len() > 1, namespaces: namespaces.any(|other| Some(other) != first) }
+    }
+
     /// Returns the name: `deployment/web`, or `deployment/web -n shop` for several namespaces.
     pub(super) fn name(self, workload: &Workload) -> String {
         self.with_namespace(workload.target(), workload)

@@ -219,3 +219,65 @@ async fn symbolic_links_to_directories_are_not_followed() {
         output.stderr
     );
 }
+
+/// Two namespaces with a Deployment `web`; `blue` has `api` too.
+const BLUE_AND_GREEN: [(&str, &str); 3] = [("blue", "web"), ("blue", "api"), ("green", "web")];
+
+/// Returns a cluster with these Deployments, each with two revisions, and their manifest.
+async fn blue_and_green() -> (Cluster, String) {
+    let namespaces = |builder: simcluster::Builder| builder.namespace("blue").namespace("green");
+    let cluster = Cluster::simulated().with(namespaces).start();
+    for image in ["app:1.0", "app:2.0"] {
+        for (namespace, name) in BLUE_AND_GREEN {
+            let labels = json!({"app": name});
+            let object = json!({"metadata": {"name": name}, "spec": {"replicas": 1, "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": "app:1.0"}]}}}});
+            if image == "app:1.0" {
+                let author = Author::new("kubectl-create");
+                cluster.sim.store(|store| store.create(&DEPLOYMENTS, namespace, object, &author).unwrap());
+            } else {
+                cluster.editor().set_image(&Key::new(&DEPLOYMENTS, namespace, name), image);
+            }
+        }
+        cluster.advance(60).await;
+    }
+    let document = |(namespace, name): &(&str, &str)| {
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: {namespace}}}\n")
+    };
+    (cluster, BLUE_AND_GREEN.iter().map(document).collect::<Vec<_>>().join("---\n"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn manifests_of_several_namespaces_are_told_apart() {
+    let (cluster, manifest) = blue_and_green().await;
+    for (words, names) in [
+        (
+            &["status"][..],
+            &["deployment/web -n blue: ", "deployment/api -n blue: ", "deployment/web -n green: "][..],
+        ),
+        (&["status", "--watch=false"], &["deployment/web -n blue: ", "deployment/web -n green: "]),
+        (&["restart", "--wait"], &["deployment/web -n blue: ", "deployment/web -n green: "]),
+    ] {
+        let run = cluster.command(words.iter().copied().chain(["-f", "-"])).stdin(manifest.clone());
+        let output = run.run_async().await;
+        output.ends(0);
+        for name in names {
+            output.prints(name);
+        }
+    }
+    let one = cluster.command(["status", "-f", "-"]).stdin(manifest.split("---").next().unwrap().to_owned());
+    let one = one.run_async().await;
+    assert_eq!(one.stdout, "deployment \"web\" successfully rolled out\n", "{}", one.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn rollbacks_of_several_namespaces_are_taken_back_by_one_command_for_each() {
+    let (cluster, manifest) = blue_and_green().await;
+    let output = cluster.command(["undo", "-f", "-"]).stdin(manifest).run_async().await;
+    let all: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take all ")).collect();
+    let expected = [
+        "to take all of this back in namespace blue, before another release: kubectl rollout2 undo deployment/web deployment/api -n blue",
+        "to take all of this back in namespace green, before another release: kubectl rollout2 undo deployment/web -n green",
+    ];
+    assert_eq!(all, expected, "{}", output.transcript);
+}

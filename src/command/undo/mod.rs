@@ -58,7 +58,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }));
     }
     if writer.is_real() {
-        writer.ui.err_lines(notes::receipt(&rolled_back));
+        writer.ui.err_lines(notes::receipts(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
     let mut outcome = follow::after_change(&mut writer, written).await;
