@@ -80,8 +80,12 @@ async fn restart_workload(
     let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted", question };
     let written = preflight::write_beside_check(&write, &planned, writer).await?;
     let object = written.map_err(|conflict| conflict.error(&workload, "its restart was prepared"))?;
+    let stored = Workload::of(object).unwrap_or_else(|| workload.clone());
     if writer.is_real() {
-        writer.ui.err_lines(render::restart_receipt(&workload).as_slice());
+        // The patch applies to any template, also to one that another client wrote after the read.
+        let is_expected = Workload::of_json(patch.after())
+            .is_none_or(|restarted| restarted.template_digest() == stored.template_digest());
+        writer.ui.err_lines(render::restart_receipt(&workload, is_expected).as_slice());
     }
-    Ok(Workload::of(object).unwrap_or(workload))
+    Ok(stored)
 }

@@ -114,9 +114,17 @@ pub fn receipt(before: &Observation) -> Option<String> {
 }
 
 /// Returns the line with the command that takes a restart back. It names the template before by its digest, because
-/// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision.
+/// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision. If
+/// `is_expected` is false, another client changed the template before the write, and the line says so.
 #[must_use]
-pub fn restart_receipt(before: &Workload) -> Option<String> {
+pub fn restart_receipt(before: &Workload, is_expected: bool) -> Option<String> {
+    if !is_expected {
+        let history = command("kubectl rollout2 history {}", [before.command_target()]);
+        let target = before.target();
+        return Some(format!(
+            "note: the template of {target} was changed while its restart was prepared; its revisions: {history}"
+        ));
+    }
     let word = || format!("sha256:{}", before.template_digest().short());
     before.is_observed().then(|| receipt_to(before, &word()))
 }
@@ -212,8 +220,8 @@ mod tests {
             let line = format!("to take this back: kubectl rollout2 undo deployment/web --to {word}");
             assert_eq!(receipt(&before), Some(line));
         }
-        assert!(restart_receipt(&workload(2)).is_some_and(|line| line.contains(" --to sha256:")));
-        assert_eq!(restart_receipt(&workload(1)), None);
+        assert!(restart_receipt(&workload(2), true).is_some_and(|line| line.contains(" --to sha256:")));
+        assert_eq!(restart_receipt(&workload(1), true), None);
     }
 
     #[test]

@@ -224,6 +224,26 @@ async fn the_receipt_takes_a_restart_back() {
     }
 }
 
+/// The template before the restart is not the one that was read.
+#[tokio::test]
+async fn a_restart_beside_another_release_has_no_command_that_takes_it_back() {
+    let server = Cluster::recorded("shop").start();
+    let release = FaultAction::write_before(|store| {
+        let image = |web: &mut Value| {
+            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
+        };
+        store.edit(&web(), Part::Object, &Author::new("colleague"), image).map(drop).unwrap();
+    });
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), release).once());
+    let output = server.command(["restart", "deployment/web"]).run_async().await;
+    assert!(!output.stderr.contains("to take this back"), "{}", output.transcript);
+    let note = "note: the template of deployment/web was changed while its restart was prepared; its revisions: \
+                kubectl rollout2 history deployment/web -n shop\n";
+    output.reports(note).ends(0);
+    let image = &object(&server.sim, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
+    assert_eq!(image, "shop/web:9");
+}
+
 /// The receipt also works after the rollback got another number.
 #[tokio::test]
 async fn the_receipt_takes_the_rollback_back() {
