@@ -197,3 +197,18 @@ async fn a_signal_ends_the_command() {
     assert_eq!((output.exit, output.stderr.as_str()), (130, ""));
     output.prints("deployment/web");
 }
+
+/// Neither a list nor the question which kinds there are is answered.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_answer_is_no_success() {
+    for words in ["list deploy --watch --timeout 20s", "list all --watch --timeout 20s"] {
+        let cluster = Cluster::simulated().start();
+        cluster.sim.fault(Fault::on(Requests::any(), FaultAction::Stall));
+        let begun = tokio::time::Instant::now();
+        let output = cluster.run(words).await;
+        let error = "error: timed out after 20s before the workloads were read\n";
+        output.reports_last(error).ends(3);
+        assert_eq!(output.stdout, "", "{words}");
+        assert!(begun.elapsed() < Duration::from_secs(21), "{words}: {:?}", begun.elapsed());
+    }
+}

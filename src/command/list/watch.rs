@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Request;
 use crate::cluster::list::ListQuery;
@@ -19,6 +19,7 @@ use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::text::go_duration;
 use crate::model::view::{RolloutView, StateCounts, sort};
 use crate::render::list::{WatchedList, WatchedRollouts, event_json};
 use crate::render::ui::{TableForm, Ui};
@@ -43,9 +44,14 @@ pub(in crate::command) async fn run(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let Source::Cluster(cluster) = context.source else { return super::run(request, context, ui).await };
-    let queries = queries(request, context.source, ui).await?;
-    let observer = Observer::of_scope(Arc::clone(cluster), queries, request.output != TableForm::Text);
     let now = Instant::now();
+    let end = request.timeout.map(|timeout| now + timeout);
+    let queries = match end {
+        Some(end) => timeout_at(end, queries(request, context.source, ui)).await,
+        None => Ok(queries(request, context.source, ui).await),
+    };
+    let Ok(queries) = queries else { return Ok(unread_in_time(request.timeout, ui).into()) };
+    let observer = Observer::of_scope(Arc::clone(cluster), queries?, request.output != TableForm::Text);
     let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, TableForm::Text | TableForm::Wide);
     let mut watch = Watch {
@@ -63,6 +69,13 @@ pub(in crate::command) async fn run(
     };
     watch.run(StopSignals::new(context.signals.clone()), ui).await;
     Ok(watch.outcome)
+}
+
+/// Prints that a timeout passed before the first evaluation, and returns the exit code.
+fn unread_in_time(limit: Option<Duration>, ui: &mut Ui) -> Exit {
+    let limit = go_duration::write(limit.unwrap_or_default());
+    ui.err_line(&format!("error: timed out after {limit} before the workloads were read"));
+    Exit::Unfinished
 }
 
 /// Returns the queries of the workloads to watch. Kinds that `all` only includes where the server has them are listed once to
@@ -122,7 +135,13 @@ impl Watch<'_> {
             let end = self.request.timeout.map(|timeout| self.begun + timeout);
             tokio::select! {
                 biased;
-                () = sleep_until(end.unwrap_or(self.begun)), if end.is_some() => break,
+                () = sleep_until(end.unwrap_or(self.begun)), if end.is_some() => {
+                    if self.evaluated.is_none() {
+                        let unread = unread_in_time(self.request.timeout, ui);
+                        self.outcome.exit = self.outcome.exit.worst(unread);
+                    }
+                    break;
+                }
                 stop = stops.next() => {
                     self.outcome.exit = stop.exit();
                     break;
