@@ -1,6 +1,5 @@
 //! The options and steps that every writing verb shares: find the targets, confirm, write, print.
 
-use std::collections::HashSet;
 use std::convert::identity;
 
 use serde_json::Value;
@@ -116,11 +115,8 @@ impl<'a> Writer<'a> {
             )
             .hint("unset ROLLOUT2_REDACT"));
         }
-        let FoundTargets { mut workloads, outcome, .. } =
-            find_workloads(scope, identity, context.source, ui).await?;
-        // Two arguments may mean one workload. The second write would conflict with the first one.
-        let mut uids = HashSet::new();
-        workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
+        let found = find_workloads(scope, identity, context.source, ui).await?;
+        let FoundTargets { workloads, outcome, .. } = found.without_duplicates();
         Ok((Self { options, context, source: context.source, ui, done: 0, outcome }, workloads))
     }
 

@@ -281,3 +281,16 @@ async fn rollbacks_of_several_namespaces_are_taken_back_by_one_command_for_each(
     ];
     assert_eq!(all, expected, "{}", output.transcript);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_workload_given_twice_is_followed_once() {
+    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
+    for more in ["", " --watch=false"] {
+        let output = cluster.status(&format!("deploy/web deployment/web{more}")).await;
+        assert_eq!(output.stdout, "deployment \"web\" successfully rolled out\n", "{}", output.transcript);
+    }
+    let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
+    let twice = cluster.command(["status", "-f", "-"]).stdin(format!("{manifest}---\n{manifest}"));
+    let output = twice.run_async().await;
+    assert_eq!(output.stdout, "deployment \"web\" successfully rolled out\n", "{}", output.transcript);
+}

@@ -1,5 +1,7 @@
 //! Which workloads a command is about: `TYPE/NAME`, `TYPE NAME...`, `TYPE`, a selector, manifests.
 
+use std::collections::HashSet;
+
 use crate::command::CommandOutcome;
 use crate::error::{Error, Result};
 use crate::model::api::object::Object;
@@ -56,6 +58,19 @@ pub struct FoundTargets<T = Workload> {
 impl<T> Default for FoundTargets<T> {
     fn default() -> Self {
         Self { workloads: Vec::new(), outcome: CommandOutcome::default(), notes: Vec::new() }
+    }
+}
+
+impl FoundTargets {
+    /// Removes repeated workloads: two arguments, or two manifests, may mean one. Its second write would conflict with the
+    /// first one.
+    pub(in crate::command) fn without_duplicates(mut self) -> Self {
+        let mut found = HashSet::new();
+        self.workloads.retain(|workload| {
+            let object = workload.object(); // a recorded one may have no uid
+            found.insert([object.uid(), object.namespace(), &workload.reference()].map(str::to_owned))
+        });
+        self
     }
 }
 
