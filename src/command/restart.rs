@@ -33,8 +33,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if is_checked {
         let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
         let findings = preflight::check_all(&planned, context.source, |_, _| false).await;
-        for (workload, findings) in workloads.iter().zip(findings) {
-            preflight::refuse(workload, &findings)?;
+        let refusal = |(workload, findings)| preflight::refuse(workload, findings).err();
+        if let Some(refusal) = workloads.iter().zip(&findings).find_map(refusal) {
+            writer.record(Err(refusal));
+            return Ok(writer.take_outcome());
         }
     }
     let mut written = Vec::new();

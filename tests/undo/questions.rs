@@ -34,6 +34,18 @@ async fn several_workloads_are_shown_and_confirmed_once() {
 }
 
 #[tokio::test]
+async fn the_errors_of_other_targets_are_printed_though_the_answer_is_no() {
+    let server = Cluster::recorded("shop").start();
+    let args = ["undo", "deployment/web", "statefulset/db", "deployment/typo"];
+    let output = at_terminal(server.command(args), "n\n").await;
+    let errors: Vec<_> = output.stderr.lines().filter_map(|line| line.split_once("error: ")).collect();
+    assert_eq!(errors.len(), 2, "{}", output.transcript);
+    assert!(errors[0].1.starts_with("no deployment \"typo\" in namespace "), "{}", output.transcript);
+    assert_eq!(errors[1].1, "not confirmed; nothing was written");
+    assert_eq!((output.exit, patches(&server)), (1, 0));
+}
+
+#[tokio::test]
 async fn nothing_asks_without_a_terminal_and_with_yes() {
     let args = ["undo", "deployment/web", "statefulset/db"];
     for (more, has_terminal) in [(&[][..], false), (&["--yes"], true), (&["-y"], false)] {

@@ -245,3 +245,18 @@ async fn interactive_asks_after_the_obstacles_are_shown() {
     assert!(obstacle.is_some() && obstacle < output.transcript.find("[y/N]"), "{}", output.transcript);
     output.ends(1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_errors_of_other_targets_are_printed_although_strict_refuses() {
+    let cluster = cluster_with_earlier(&json!({"serviceAccountName": "robot"})).await;
+    cluster.editor().create_workload(&DEPLOYMENTS, "api", &json!({"replicas": 1}));
+    cluster.advance(30).await;
+    for verb in ["undo", "restart"] {
+        let output =
+            cluster.run(&format!("{verb} deployment/web deployment/api deployment/typo --strict")).await;
+        output.reports("error: new pods of deployment/web cannot start; nothing was written: ");
+        output.reports("error: no deployment \"typo\" in namespace ").ends(1);
+        cluster.run("undo deployment/web").await.ends(0);
+        cluster.advance(30).await;
+    }
+}

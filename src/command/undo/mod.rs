@@ -38,11 +38,19 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     writer.print_selection(&request.scope, &workloads);
     let asks_once = asks_once(&workloads, request, writer.ui);
     let mut all = read_all_ahead(&workloads, request, &mut writer).await;
+    let mut confirmed = Ok(());
     if asks_once || request.options.strict && workloads.len() > 1 {
-        announce_all(&mut all, request, &mut writer)?;
+        confirmed = announce_all(&mut all, request, &mut writer);
     }
-    if asks_once {
-        writer.confirm_on_terminal(&format!("roll back {}?", plural(workloads.len(), "workload")))?;
+    if asks_once && confirmed.is_ok() {
+        let question = format!("roll back {}?", plural(workloads.len(), "workload"));
+        confirmed = writer.confirm_on_terminal(&question);
+    }
+    if let Err(error) = confirmed {
+        // The errors of other targets are reported too.
+        let unread = all.into_iter().filter_map(Result::err);
+        unread.chain([error]).for_each(|error| writer.record(Err(error)));
+        return Ok(writer.take_outcome());
     }
     let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
     for (workload, prepared) in workloads.iter().zip(all) {
