@@ -158,3 +158,28 @@ async fn undo_waits_for_a_slow_controller() {
         3
     );
 }
+
+/// No controller runs. Each wait lasts 10 s.
+#[tokio::test(start_paused = true)]
+async fn the_controllers_of_several_workloads_are_awaited_together() {
+    let server = Cluster::recorded("shop").start();
+    for key in [web(), db()] {
+        let release = |object: &mut Value| {
+            object["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/new:7".into();
+        };
+        server
+            .sim
+            .store(|store| store.edit(&key, Part::Object, &Author::new("test"), release).map(drop).unwrap());
+    }
+    let begun = tokio::time::Instant::now();
+    let output = run(&server, &["undo", "deployment/web", "statefulset/db", "--dry-run"]).await;
+    let notes = |words: &str| output.stderr.matches(words).count();
+    assert_eq!(
+        notes("note: waiting for the controller to observe the last change of "),
+        2,
+        "{}",
+        output.stderr
+    );
+    assert_eq!(notes("note: the controller has not observed the last change of "), 2, "{}", output.stderr);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::cluster::concurrent::concurrently;
 use crate::cluster::reader::{Needs, read_all, read_one, reread};
+use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
 use crate::command::preflight::{self, Findings, Planned};
 use crate::command::targets::TargetScope;
@@ -22,6 +24,7 @@ use crate::model::text::go_duration::StartTime;
 use crate::model::text::shell_command::command;
 use crate::model::view::RolloutView;
 use crate::render::change as render;
+use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 
 /// The arguments of `undo`.
@@ -80,10 +83,9 @@ pub(super) async fn read_all_ahead(
     request: &Request,
     writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
-    let mut current = Vec::new();
-    for workload in workloads {
-        current.push(wait_until_observed(workload.clone(), writer).await);
-    }
+    let (begun, messages) = (Instant::now(), writer.ui.messages());
+    let wait = |workload: &Workload| wait_until_observed(workload.clone(), begun, writer.source, &messages);
+    let current = concurrently(workloads.iter().map(wait)).await;
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
     let read = read_all(found, false, Needs::WRITE, writer.source).await;
     writer.ui.err_lines(&read.notes);
@@ -119,24 +121,29 @@ const NOTE_AFTER: Duration = Duration::from_secs(1);
 const OBSERVE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Waits until the controller has observed the last change, because until then a revision may still have
-/// its old number. Continues with a note after [`OBSERVE_TIMEOUT`].
-async fn wait_until_observed(mut workload: Workload, writer: &mut Writer<'_>) -> Result<Workload> {
-    let (begun, target) = (Instant::now(), workload.target());
-    while writer.source.is_live() && !workload.is_observed() {
+/// its old number. Continues with a note [`OBSERVE_TIMEOUT`] after the waits of all workloads have begun.
+async fn wait_until_observed(
+    mut workload: Workload,
+    begun: Instant,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<Workload> {
+    let target = workload.target();
+    while source.is_live() && !workload.is_observed() {
         let waited = begun.elapsed();
         if waited >= OBSERVE_TIMEOUT {
-            writer.ui.err_line(&format!(
+            messages.note(&format!(
                 "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
             ));
             break;
         }
         if waited >= NOTE_AFTER {
-            writer.ui.err_line_once(&format!(
+            messages.note_once(&format!(
                 "note: waiting for the controller to observe the last change of {target}"
             ));
         }
         sleep(OBSERVE_INTERVAL).await;
-        workload = reread(&workload, writer.source).await?;
+        workload = reread(&workload, source).await?;
     }
     Ok(workload)
 }
