@@ -364,3 +364,110 @@ fn a_deployment_is_held_at_the_sizes_of_its_replica_sets() {
         assert_eq!(fields.get("strategy").unwrap()["rollingUpdate"], limits, "{sizes:?}");
     }
 }
+
+/// Another client changes the strategy during a hold, and keeps what holds.
+#[test]
+fn the_end_of_a_hold_keeps_what_another_client_changed() {
+    let limits = |limits: Value| json!({"type": "RollingUpdate", "rollingUpdate": limits});
+    let change = json!({"rollingUpdate": {"maxUnavailable": 3}});
+    let nodes = json!({"matchLabels": {"zone": "a"}});
+    for (version, kind, original, change, expected) in [
+        (
+            "apps/v1",
+            "StatefulSet",
+            limits(json!({"partition": 0})),
+            &change,
+            limits(json!({"partition": 0, "maxUnavailable": 3})),
+        ),
+        (
+            "apps/v1",
+            "StatefulSet",
+            limits(json!({"partition": 1, "maxUnavailable": 1})),
+            &change,
+            limits(json!({"partition": 1, "maxUnavailable": 3})),
+        ),
+        (
+            "apps/v1",
+            "StatefulSet",
+            json!({"type": "RollingUpdate"}),
+            &change,
+            limits(json!({"maxUnavailable": 3})),
+        ),
+        (
+            "apps/v1",
+            "DaemonSet",
+            limits(json!({"maxSurge": 0, "maxUnavailable": 1})),
+            &change,
+            limits(json!({"maxUnavailable": 3})),
+        ),
+        (
+            "apps.kruise.io/v1beta1",
+            "StatefulSet",
+            limits(json!({"maxUnavailable": 1, "podUpdatePolicy": "ReCreate"})),
+            &change,
+            limits(json!({"maxUnavailable": 3, "podUpdatePolicy": "ReCreate"})),
+        ),
+        (
+            "apps.kruise.io/v1beta1",
+            "DaemonSet",
+            limits(json!({"partition": 2, "selector": nodes})),
+            &change,
+            limits(json!({"partition": 2, "selector": nodes, "maxUnavailable": 3})),
+        ),
+        (
+            "apps.kruise.io/v1alpha1",
+            "CloneSet",
+            json!({"type": "InPlaceIfPossible", "partition": "20%"}),
+            &json!({"maxUnavailable": 3}),
+            json!({"type": "InPlaceIfPossible", "partition": "20%", "maxUnavailable": 3}),
+        ),
+    ] {
+        let object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "w", "uid": "u"},
+            "spec": {"replicas": 3, "updateStrategy": original, "template": template("x:2")}});
+        let workload = Workload::of_json(&object).unwrap();
+        let revisions = Revisions::of(&workload, []);
+        let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+        let fields = holding_fields(&observed, &observed.workload).unwrap();
+        let hold = Hold::new(&observed.workload, fields.clone());
+        // `pause` holds a kind of OpenKruise by another field.
+        let plan = Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All);
+        let hold = if version == "apps/v1" { hold } else { hold.with_plan(plan) };
+        let workload = after(&hold.into_patch(&observed.workload, Some(fields)).1);
+        let words = format!("{version} {kind}: {original}");
+        let strategy = |object: &Value| object["spec"]["updateStrategy"].clone();
+        let hold = Hold::in_force(&workload).unwrap();
+        assert_eq!(strategy(hold.ending(&workload).after()), original, "{words}: nothing changed");
+
+        let mut changed = workload.object().json().clone();
+        merge(&mut changed["spec"]["updateStrategy"], change);
+        let changed = Workload::of_json(&changed).unwrap();
+        assert_eq!(strategy(hold.ending(&changed).after()), expected, "{words}");
+        // `step` takes the live fields as those of the hold.
+        assert_eq!(strategy(hold.adopting(&changed).ending(&changed).after()), expected, "{words}: adopted");
+        if version == "apps/v1" {
+            let Resume::End(patch) = resume(&changed, false).unwrap() else { panic!("{words}") };
+            assert_eq!(strategy(patch.after()), expected, "{words}: resume");
+        }
+    }
+}
+
+fn merge(into: &mut Value, change: &Value) {
+    let Value::Object(members) = change else { return *into = change.clone() };
+    for (name, change) in members {
+        merge(&mut into[name], change);
+    }
+}
+
+/// The API server refuses the limits of a `RollingUpdate` with `OnDelete`.
+#[test]
+fn on_delete_comes_back_without_the_limits_of_the_hold() {
+    let original = json!({"updateStrategy": {"type": "OnDelete"}});
+    let before = observation("StatefulSet", &original, &json!(null), &[("w-0", "w-1")]);
+    let fields = holding_fields(&before, &before.workload).unwrap();
+    let hold = Hold::new(&before.workload, fields.clone());
+    let mut changed = hold.into_patch(&before.workload, Some(fields)).1.after().clone();
+    changed["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = 1.into();
+    let changed = Workload::of_json(&changed).unwrap();
+    let patch = Hold::in_force(&changed).unwrap().ending(&changed);
+    assert_eq!(patch.after()["spec"]["updateStrategy"], original["updateStrategy"]);
+}

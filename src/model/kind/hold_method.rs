@@ -1,6 +1,6 @@
 //! What each method of holding a workload writes, and how it is recognized.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fields::{HoldFields, UPDATE_STRATEGY};
 use super::strategy::{self, ABOVE_EVERY_POD};
@@ -45,6 +45,24 @@ impl HoldMethod {
         match self {
             Self::Partition | Self::OnDelete => self.is_in_force(workload, hold_fields),
             Self::UpdateBudget => deployment_hold::is_field_held(workload, hold_fields, name),
+        }
+    }
+
+    /// Returns the value of a field after the end of the hold: the original one. Of an update strategy that another client
+    /// changed meanwhile, [only what the hold wrote](strategy::restored) is restored.
+    #[must_use]
+    pub fn restored(
+        self,
+        workload: &Workload,
+        held: &HoldFields,
+        original: &HoldFields,
+        name: &str,
+    ) -> Option<Value> {
+        match self {
+            Self::Partition | Self::OnDelete => {
+                strategy::restored(workload, held.get(name), original.get(name))
+            }
+            Self::UpdateBudget => original.get(name).cloned(),
         }
     }
 

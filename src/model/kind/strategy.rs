@@ -217,6 +217,54 @@ pub fn without_node_selector(mut strategy: Value) -> Value {
     strategy
 }
 
+/// Returns the update strategy after the end of a hold. If another client changed nothing but what a hold writes, it is the
+/// original one. Otherwise it is the live one with the original partition, without a pause, and with the original type and
+/// node selector. Those two stay if they differ from the strategy `held` that the hold wrote.
+pub(super) fn restored(workload: &Workload, held: Option<&Value>, original: Option<&Value>) -> Option<Value> {
+    let absent = json!({});
+    let own = original.unwrap_or(&absent);
+    let live = match update_strategy(workload) {
+        // The API server refuses limits with `OnDelete`.
+        Some(live) if live.is_object() && !is_on_delete_strategy(own) => live,
+        _ => return original.cloned(),
+    };
+    let mut restored = live.clone();
+    if live.get("rollingUpdate").is_none() {
+        copy_member("rollingUpdate", Some(own), &mut restored); // a hold by `OnDelete` has none
+    }
+    let limits = if has_rolling_update(workload) { "/rollingUpdate" } else { "" };
+    for (object, name) in [("", "type"), (limits, "selector"), (limits, "partition"), (limits, "paused")] {
+        let member = |strategy: &'_ Value| strategy.pointer(object).and_then(|one| one.get(name)).cloned();
+        let is_of_hold = matches!(name, "partition" | "paused") || held.and_then(member) == member(live);
+        if let Some(to) = restored.pointer_mut(object).filter(|_| is_of_hold) {
+            copy_member(name, own.pointer(object), to);
+        }
+    }
+    if without_empty(&restored) == without_empty(own) { original.cloned() } else { Some(restored) }
+}
+
+/// Copies a member of one object to another one, or removes it there if the first one has none.
+fn copy_member(name: &str, from: Option<&Value>, to: &mut Value) {
+    let Some(to) = to.as_object_mut() else { return };
+    match from.and_then(|from| from.get(name)) {
+        Some(value) => drop(to.insert(name.to_owned(), value.clone())),
+        None => drop(to.remove(name)),
+    }
+}
+
+/// Returns a value without members that are empty or null; none if nothing is left.
+fn without_empty(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => None,
+        Value::Object(members) => {
+            let kept = members.iter().filter_map(|(name, value)| Some((name.clone(), without_empty(value)?)));
+            let kept: serde_json::Map<_, _> = kept.collect();
+            (!kept.is_empty()).then(|| kept.into())
+        }
+        value => Some(value.clone()),
+    }
+}
+
 /// Returns the path of the partition.
 pub(super) fn partition_path(workload: &Workload) -> FieldPath {
     let nested = has_rolling_update(workload).then_some("rollingUpdate");

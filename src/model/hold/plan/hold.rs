@@ -187,6 +187,12 @@ impl Hold {
         })
     }
 
+    /// Returns the value of a held field after the end of the hold.
+    pub(super) fn restored(&self, workload: &Workload, name: &str) -> Option<Value> {
+        let method = workload.kind().hold_method().ok()?;
+        method.restored(workload, &self.fields, &self.original, name)
+    }
+
     /// Whether the program holds this kind by fields for this reason. A kind that has a pause of its own is paused by that
     /// field alone, so another client wrote the annotation of such a pause.
     fn holds_by_fields(&self, workload: &Workload) -> bool {

@@ -50,12 +50,12 @@ impl Hold {
         patch
     }
 
-    /// Adds to a patch what ends the hold: restores the original fields and removes the annotation. A field that another
-    /// client wrote meanwhile stays.
+    /// Adds to a patch what ends the hold: restores the original fields and removes the annotation. What another client wrote
+    /// meanwhile stays.
     pub fn end(&self, workload: &Workload, patch: &mut Patch) {
         for name in workload.hold_fields() {
             if self.is_field_held(workload, name) {
-                patch.set_or_remove(spec_path(name), self.original.get(name).cloned());
+                patch.set_or_remove(spec_path(name), self.restored(workload, name));
             } else {
                 patch.require_unchanged(spec_path(name));
             }
