@@ -152,12 +152,9 @@ fn each_folder_of_the_model_uses_only_those_above_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What stands for some kinds, with the one file outside their folder that may name it, if there is one.
-const PROPERTIES_OF_KINDS: [(&str, &str); 3] = [
-    ("kruise", ""),
-    ("deployment_hold", "src/model/step/deployment.rs"),
-    ("HoldMethod", "src/model/step/mod.rs"),
-];
+/// What stands for some kinds, with the one file outside their folder that may name it.
+const PROPERTIES_OF_KINDS: [(&str, &str); 2] =
+    [("deployment_hold", "src/model/step/deployment.rs"), ("HoldMethod", "src/model/step/mod.rs")];
 
 /// A kind is a file and an entry in the table. Other code that names a kind, or a property that stands for one, would not
 /// handle a new kind.

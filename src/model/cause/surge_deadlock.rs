@@ -7,14 +7,11 @@ use super::running::since;
 use super::{Cause, CauseId};
 use crate::model::api::container::declared_containers;
 use crate::model::api::pod::Pod;
-use crate::model::kind::Workload;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
-
-/// Where a Deployment has the limits of its strategy.
-const LIMITS: &str = "/spec/strategy/rollingUpdate";
 
 /// The defaults of the API server for both limits.
 const DEFAULT_LIMIT: &str = "25%";
@@ -133,7 +130,7 @@ fn kept_by(workload: &Workload) -> String {
 
 /// Returns a limit of the strategy.
 fn limit(workload: &Workload, name: &str) -> Value {
-    let limit = workload.object().at(LIMITS).and_then(|limits| limits.get(name));
+    let limit = strategy::update_strategy(workload).and_then(|strategy| strategy::field(strategy, name));
     limit.filter(|limit| !limit.is_null()).cloned().unwrap_or_else(|| json!(DEFAULT_LIMIT))
 }
 

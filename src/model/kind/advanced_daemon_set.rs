@@ -3,12 +3,11 @@
 use serde_json::Value;
 
 use super::daemon_set::status_of_counts;
-use super::kruise::{self, field};
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
-use crate::model::api::resource_type::ResourceType;
+use crate::model::api::resource_type::{KRUISE, ResourceType};
 
 /// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.
 pub struct AdvancedDaemonSet;
@@ -19,7 +18,7 @@ impl Kind for AdvancedDaemonSet {
             &ResourceType::custom(
                 "DaemonSet",
                 ["daemonset", "daemonsets", "ads"],
-                kruise::GROUP,
+                KRUISE,
                 &["v1beta1", "v1alpha1"],
             )
             .typed_as("ads", &["advanceddaemonset", "advanceddaemonsets", "daemon", "ds"])
@@ -39,7 +38,7 @@ impl Kind for AdvancedDaemonSet {
     }
 
     fn pause_field(&self) -> &'static [VersionedPath] {
-        kruise::PAUSED
+        strategy::PAUSED
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {
@@ -51,36 +50,17 @@ impl Kind for AdvancedDaemonSet {
         if strategy::is_on_delete_strategy(strategy) {
             return 0;
         }
-        let partition = field(strategy, "partition").and_then(IntOrPercent::read);
+        let partition = strategy::field(strategy, "partition").and_then(IntOrPercent::read);
         partition.map_or(0, |partition| partition.rounded_down(wanted).min(wanted))
     }
 
     fn pod_update_policy(&self, workload: &Workload) -> Option<PodUpdatePolicy> {
-        Some(kruise::policy(workload, "rollingUpdateType"))
+        Some(strategy::pod_update_policy(workload, "rollingUpdateType"))
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        if !workload.is_observed() {
-            return Verdict::unobserved("daemon set");
-        }
-        let counts = workload.counts();
-        let status = status_of_counts(workload.name(), counts, "pods");
-        match kruise::hold_state(workload, facts, counts, status.is_complete()) {
-            Some(state) => Verdict::new(state, status.line),
-            None if is_held_by_selector(workload, facts, counts) => {
-                Verdict::new(RolloutState::Held, status.line)
-            }
-            None => status,
-        }
+        workload.verdict_with_hold(status_of_counts(workload, "pods"), facts)
     }
-}
-
-/// Whether the node selector of the strategy keeps pods outdated. Which nodes it selects is not known here. The
-/// controller updates the next pod in the sync in which it counts the last one as available, so a rollout is as
-/// far as the selector allows once every pod is available and none is being updated.
-fn is_held_by_selector(workload: &Workload, facts: &RolloutFacts<'_>, counts: Counts) -> bool {
-    let is_available = counts.available.unwrap_or_default() >= counts.wanted;
-    strategy::has_node_selector(workload) && counts.outdated() > 0 && is_available && !facts.is_updating_pods
 }
 
 #[cfg(test)]
@@ -88,6 +68,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::model::kind::verdict::RolloutState;
 
     fn state(rolling: &Value, updated: i64, available: i64, is_updating_pods: bool) -> RolloutState {
         let object = json!({

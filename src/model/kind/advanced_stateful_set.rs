@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::revision_store::RevisionStore;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, kruise, strategy};
-use crate::model::api::resource_type::ResourceType;
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
+use crate::model::api::resource_type::{KRUISE, ResourceType};
 
 /// `statefulsets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
 pub struct AdvancedStatefulSet;
@@ -17,7 +17,7 @@ impl Kind for AdvancedStatefulSet {
             &ResourceType::custom(
                 "StatefulSet",
                 ["statefulset", "statefulsets", "asts"],
-                kruise::GROUP,
+                KRUISE,
                 &["v1beta1", "v1alpha1"],
             )
             .typed_as("asts", &["advancedstatefulset", "advancedstatefulsets", "sts"])
@@ -40,8 +40,8 @@ impl Kind for AdvancedStatefulSet {
         strategy::ordinal_budget(workload)
     }
 
-    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
-        Some(["/status/currentRevision", "/status/updateRevision"])
+    fn reports_revisions(&self) -> bool {
+        true
     }
 
     fn error_conditions(&self) -> &'static [&'static str] {
@@ -49,7 +49,7 @@ impl Kind for AdvancedStatefulSet {
     }
 
     fn pause_field(&self) -> &'static [VersionedPath] {
-        kruise::PAUSED
+        strategy::PAUSED
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {
@@ -62,7 +62,7 @@ impl Kind for AdvancedStatefulSet {
     }
 
     fn pod_update_policy(&self, workload: &Workload) -> Option<PodUpdatePolicy> {
-        Some(kruise::policy(workload, "podUpdatePolicy"))
+        Some(strategy::pod_update_policy(workload, "podUpdatePolicy"))
     }
 
     /// Under `Parallel` a broken pod is updated again, in place or not (seen with OpenKruise 1.9).
@@ -72,15 +72,7 @@ impl Kind for AdvancedStatefulSet {
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        if !workload.is_observed() {
-            return Verdict::unobserved("statefulset");
-        }
-        let counts = workload.counts();
-        let status = status_of_counts(workload, counts);
-        match kruise::hold_state(workload, facts, counts, status.is_complete()) {
-            Some(state) => Verdict::new(state, status.line),
-            None => status,
-        }
+        workload.verdict_with_hold(status_of_counts(workload, workload.counts()), facts)
     }
 }
 

@@ -4,12 +4,11 @@
 
 use serde_json::Value;
 
-use super::kruise::{self, field};
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
-use crate::model::api::resource_type::ResourceType;
+use crate::model::api::resource_type::{KRUISE, ResourceType};
 
 /// `clonesets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
 pub struct CloneSet;
@@ -20,7 +19,7 @@ impl Kind for CloneSet {
             &ResourceType::custom(
                 "CloneSet",
                 ["cloneset", "clonesets", "clone"],
-                kruise::GROUP,
+                KRUISE,
                 &["v1beta1", "v1alpha1"],
             )
         }
@@ -34,8 +33,8 @@ impl Kind for CloneSet {
         Pods::Interchangeable
     }
 
-    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
-        Some(["/status/currentRevision", "/status/updateRevision"])
+    fn reports_revisions(&self) -> bool {
+        true
     }
 
     fn has_progress_deadline(&self) -> bool {
@@ -63,7 +62,9 @@ impl Kind for CloneSet {
         if strategy::is_on_delete_strategy(strategy) {
             return 0;
         }
-        let Some(partition) = field(strategy, "partition").and_then(IntOrPercent::read) else { return 0 };
+        let Some(partition) = strategy::field(strategy, "partition").and_then(IntOrPercent::read) else {
+            return 0;
+        };
         let kept = partition.rounded_up(wanted).min(wanted);
         match partition {
             IntOrPercent::Percent(share) if share < 100 && wanted > 1 => kept.min(wanted - 1),
@@ -74,10 +75,7 @@ impl Kind for CloneSet {
     /// Rounds surge up. Rounds unavailable up, or down with a surge. A paused CloneSet has no surge.
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {
         let wanted = workload.wanted();
-        let limit = |name, default| {
-            let value = strategy::update_strategy(workload).and_then(|strategy| field(strategy, name));
-            value.and_then(IntOrPercent::read).unwrap_or(default)
-        };
+        let limit = |name, default| strategy::limit(strategy::update_strategy(workload), name, default);
         let surge =
             if workload.is_paused() { 0 } else { limit("maxSurge", IntOrPercent::Int(0)).rounded_up(wanted) };
         let unavailable = limit("maxUnavailable", IntOrPercent::Percent(20));
@@ -88,26 +86,20 @@ impl Kind for CloneSet {
 
     /// `v1alpha1` names the policy as the type of the strategy.
     fn pod_update_policy(&self, workload: &Workload) -> Option<PodUpdatePolicy> {
-        Some(match kruise::policy(workload, "podUpdatePolicy") {
-            PodUpdatePolicy::Recreate => kruise::policy(workload, "type"),
+        Some(match strategy::pod_update_policy(workload, "podUpdatePolicy") {
+            PodUpdatePolicy::Recreate => strategy::pod_update_policy(workload, "type"),
             policy => policy,
         })
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        if !workload.is_observed() {
-            return Verdict::unobserved("cloneset");
-        }
-        let counts = workload.counts();
-        let status = status_of_counts(workload, counts);
-        if let Some(state) = kruise::hold_state(workload, facts, counts, status.is_complete()) {
-            return Verdict::new(state, status.line);
-        }
-        if !status.is_complete() && is_deadline_exceeded(workload) {
+        let status = status_of_counts(workload, workload.counts());
+        let is_kept = workload.hold_state(&status, facts).is_some();
+        if !is_kept && !status.is_complete() && is_deadline_exceeded(workload) {
             let line = format!("cloneset {:?} exceeded its progress deadline", workload.name());
             return Verdict::new(RolloutState::Failed, line);
         }
-        status
+        workload.verdict_with_hold(status, facts)
     }
 }
 

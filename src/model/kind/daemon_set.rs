@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1 as apps;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
-use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Counts, RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -33,23 +33,15 @@ impl Kind for DaemonSet {
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        if !workload.is_observed() {
-            return Verdict::unobserved("daemon set");
-        }
-        let counts = workload.counts();
-        let status = status_of_counts(workload.name(), counts, "updated pods");
-        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_updating_pods {
-            return Verdict::new(RolloutState::Held, status.line);
-        }
-        status
+        workload.verdict_with_hold(status_of_counts(workload, "updated pods"), facts)
     }
 }
 
 /// Returns kubectl's line for the counters, checked in kubectl's order. `pods` names those that have to be available. Only an
 /// Advanced DaemonSet has a partition, which keeps nodes outdated.
-pub(super) fn status_of_counts(name: &str, counts: Counts, pods: &str) -> Verdict {
-    let Counts { wanted, updated, released, .. } = counts;
-    let available = counts.available.unwrap_or_default();
+pub(super) fn status_of_counts(workload: &Workload, pods: &str) -> Verdict {
+    let Counts { wanted, updated, released, available, .. } = workload.counts();
+    let (name, available) = (workload.name(), available.unwrap_or_default());
     let finishing = format!("Waiting for daemon set {name:?} rollout to finish:");
     if updated < released {
         return Verdict::progressing(format!(

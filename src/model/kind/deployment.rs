@@ -49,9 +49,6 @@ impl Kind for Deployment {
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        if !workload.is_observed() {
-            return Verdict::unobserved("deployment");
-        }
         let counts = workload.counts();
         let status = status_of_counts(workload.name(), counts);
         // A plan keeps updated pods from counting as available, so that the counters look like a rollout that is stuck. Until

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::fields::{HoldFields, spec_path};
 use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::{PresentPods, Workload};
+use super::{PresentPods, Workload, strategy};
 use crate::model::api::managed_fields::last_author;
 use crate::model::api::patch::FieldPath;
 
@@ -173,10 +173,7 @@ fn has_one_author(workload: &Workload) -> bool {
 /// unavailable (`ResolveFenceposts` in the Deployment controller).
 #[must_use]
 pub fn budget_of(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
-    let limit = |name: &str| {
-        let limit = strategy.and_then(|strategy| strategy.get("rollingUpdate")?.get(name));
-        limit.and_then(IntOrPercent::read).unwrap_or(IntOrPercent::Percent(25))
-    };
+    let limit = |name| strategy::limit(strategy, name, IntOrPercent::Percent(25));
     let surge = limit("maxSurge").rounded_up(wanted);
     let unavailable = limit("maxUnavailable").rounded_down(wanted).min(wanted);
     let unavailable = if surge == 0 && unavailable == 0 { 1 } else { unavailable };

@@ -11,7 +11,6 @@ pub mod deployment;
 pub mod deployment_hold;
 pub mod fields;
 mod hold_method;
-mod kruise;
 pub mod revision_store;
 pub mod stateful_set;
 pub mod strategy;
@@ -31,7 +30,7 @@ use serde_json::Value;
 
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
-use self::verdict::{CounterNames, RolloutFacts, Verdict};
+use self::verdict::{RolloutFacts, Verdict};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
@@ -56,25 +55,12 @@ pub trait Kind: Sync {
     /// Returns what tells its pods apart.
     fn pods(&self) -> Pods;
 
-    /// Returns the JSON pointer to the number of wanted pods, and the API's default for it.
-    fn wanted(&self) -> (&'static str, i64) {
-        if self.pods().are_per_node() { ("/status/desiredNumberScheduled", 0) } else { ("/spec/replicas", 1) }
-    }
-
     /// Returns the JSON pointer to how long a pod must be ready before it counts as available.
     fn min_ready_seconds(&self) -> &'static str {
         "/spec/minReadySeconds"
     }
 
-    /// Returns the names of its counters in `status`.
-    fn counters(&self) -> CounterNames {
-        match self.pods() {
-            Pods::PerNode => CounterNames::NODES,
-            pods => CounterNames { writes_zero_available: pods.are_ordered(), ..CounterNames::REPLICAS },
-        }
-    }
-
-    /// Returns the state of its rollout.
+    /// Returns the state of a rollout that its controller has observed.
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict;
 
     /// Returns its update budget, rounded as its controller rounds.
@@ -100,10 +86,10 @@ pub trait Kind: Sync {
         false
     }
 
-    /// Returns the JSON pointers to the names of the stable revision and of the one that the controller updates to; none if
-    /// the controller does not record them.
-    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
-        None
+    /// Whether its controller reports the name of the stable revision and of the one that it updates to
+    /// (`status.currentRevision` and `status.updateRevision`).
+    fn reports_revisions(&self) -> bool {
+        false
     }
 
     /// Whether its controller reports `spec.progressDeadlineSeconds`.

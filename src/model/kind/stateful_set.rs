@@ -29,8 +29,8 @@ impl Kind for StatefulSet {
         strategy::ordinal_budget(workload)
     }
 
-    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
-        Some(["/status/currentRevision", "/status/updateRevision"])
+    fn reports_revisions(&self) -> bool {
+        true
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {
@@ -52,8 +52,8 @@ impl Kind for StatefulSet {
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        if !is_observed(workload) {
-            return Verdict::unobserved("statefulset");
+        if workload.object().int("/status/observedGeneration").unwrap_or_default() == 0 {
+            return workload.unobserved_verdict(); // it was never observed
         }
         let counts = workload.counts();
         if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_updating_pods {
@@ -106,11 +106,6 @@ fn waiting_at_revision(workload: &Workload, counts: Counts) -> Verdict {
 
 fn complete_at_revision(pods: i64, revision: &str) -> Verdict {
     Verdict::complete(format!("statefulset rolling update complete {pods} pods at revision {revision}..."))
-}
-
-/// A StatefulSet that was never observed has no `observedGeneration`.
-fn is_observed(workload: &Workload) -> bool {
-    workload.is_observed() && workload.object().int("/status/observedGeneration").unwrap_or_default() != 0
 }
 
 /// The API server defaults `rollingUpdate`, unless the manifest sets only the type of the strategy.

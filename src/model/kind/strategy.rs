@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::Workload;
 use super::fields::{HoldFields, spec_path, without_pause};
-use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
+use super::{VersionedPath, Workload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::FieldPath;
@@ -151,24 +151,23 @@ pub fn min_available(workload: &Workload) -> Option<i64> {
     (is_rolling(workload) && floor > 0).then_some(floor)
 }
 
-/// Returns a limit in `rollingUpdate` of the strategy.
-pub(super) fn limit(workload: &Workload, name: &str, default: IntOrPercent) -> IntOrPercent {
-    let rolling = update_strategy(workload).and_then(|strategy| strategy.get("rollingUpdate"));
-    rolling.and_then(|rolling| rolling.get(name)).and_then(IntOrPercent::read).unwrap_or(default)
+/// Returns a limit of a strategy.
+pub(super) fn limit(strategy: Option<&Value>, name: &str, default: IntOrPercent) -> IntOrPercent {
+    strategy.and_then(|strategy| field(strategy, name)).and_then(IntOrPercent::read).unwrap_or(default)
 }
 
 /// Returns the budget of the kinds whose pods have an ordinal: rounded down, at least 1, and no surge
 /// (`getStatefulSetMaxUnavailable` in the StatefulSet controller).
 pub(super) fn ordinal_budget(workload: &Workload) -> UpdateBudget {
-    let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Int(1)).rounded_down(workload.wanted());
-    UpdateBudget { unavailable: unavailable.max(1), surge: 0 }
+    let unavailable = limit(update_strategy(workload), "maxUnavailable", IntOrPercent::Int(1));
+    UpdateBudget { unavailable: unavailable.rounded_down(workload.wanted()).max(1), surge: 0 }
 }
 
 /// Returns the budget of the kinds with one pod on each node. Rounds both limits up (`unavailableCount` and
 /// `surgeCount` in the DaemonSet controller).
 pub(super) fn node_budget(workload: &Workload) -> UpdateBudget {
-    let rounded =
-        |name, default| limit(workload, name, IntOrPercent::Int(default)).rounded_up(workload.wanted());
+    let (strategy, wanted) = (update_strategy(workload), workload.wanted());
+    let rounded = |name, default| limit(strategy, name, IntOrPercent::Int(default)).rounded_up(wanted);
     UpdateBudget { unavailable: rounded("maxUnavailable", 1), surge: rounded("maxSurge", 0) }
 }
 
@@ -198,8 +197,24 @@ pub fn with_partition(workload: &Workload, partition: i64) -> Value {
     strategy
 }
 
+/// The field `paused` of the kinds of OpenKruise with pods by ordinal and by node, in every version.
+pub(super) const PAUSED: &[VersionedPath] =
+    &[("v1beta1", &["spec", "updateStrategy", "rollingUpdate", "paused"])];
+
+/// Returns the policy that a field of the strategy of a kind of OpenKruise names. A pod that `OnDelete` replaces is always a
+/// new one.
+pub(super) fn pod_update_policy(workload: &Workload, name: &str) -> PodUpdatePolicy {
+    let word = update_strategy(workload).and_then(|strategy| field(strategy, name)?.as_str());
+    match word {
+        _ if is_on_delete(workload) => PodUpdatePolicy::Recreate,
+        Some("InPlaceIfPossible") => PodUpdatePolicy::InPlaceIfPossible,
+        Some("InPlaceOnly") => PodUpdatePolicy::InPlaceOnly,
+        _ => PodUpdatePolicy::Recreate,
+    }
+}
+
 /// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
-pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
+pub(in crate::model) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
     strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
 }
 

@@ -7,9 +7,9 @@
 use serde_json::{Value, json};
 
 use super::revision_store::RevisionStore;
-use super::strategy::limit;
+use super::strategy::{limit, update_strategy};
 use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::verdict::{CounterNames, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{RolloutFacts, RolloutState, Verdict};
 use super::{Kind, Pods, VersionedPath, Workload};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
@@ -46,26 +46,12 @@ impl Kind for Pool {
         Pods::Interchangeable
     }
 
-    fn wanted(&self) -> (&'static str, i64) {
-        ("/spec/size", 1)
-    }
-
-    fn counters(&self) -> CounterNames {
-        CounterNames {
-            total: "size",
-            updated: "updated",
-            ready: "ready",
-            available: "available",
-            writes_zero_available: true,
-        }
-    }
-
     fn strategy(&self) -> &'static str {
         "update"
     }
 
-    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
-        Some(["/status/oldRevision", "/status/newRevision"])
+    fn reports_revisions(&self) -> bool {
+        true
     }
 
     fn pause_field(&self) -> &'static [VersionedPath] {
@@ -78,9 +64,8 @@ impl Kind for Pool {
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {
-        let unavailable =
-            limit(workload, "maxUnavailable", IntOrPercent::Percent(20)).rounded_up(workload.wanted());
-        UpdateBudget { unavailable, surge: 0 }
+        let unavailable = limit(update_strategy(workload), "maxUnavailable", IntOrPercent::Percent(20));
+        UpdateBudget { unavailable: unavailable.rounded_up(workload.wanted()), surge: 0 }
     }
 
     fn verdict(&self, workload: &Workload, _: &RolloutFacts<'_>) -> Verdict {
@@ -89,7 +74,6 @@ impl Kind for Pool {
         let line = format!("{} of {released} pods have been updated", counts.updated);
         let is_held = counts.outdated() > 0 && (workload.is_paused() || released == 0);
         let state = match is_held {
-            _ if !workload.is_observed() => RolloutState::Unobserved,
             true if workload.is_paused() => RolloutState::Paused,
             true => RolloutState::Held,
             false if counts.updated >= released => RolloutState::Complete,
@@ -105,9 +89,9 @@ fn observation(update: &Value) -> Observation {
     let object = json!({
         "apiVersion": "apps.example.io/v1alpha1", "kind": "Pool",
         "metadata": {"name": "w", "namespace": "shop", "uid": "u", "generation": 3},
-        "spec": {"size": 5, "template": template("x:2"), "update": update},
-        "status": {"observedGeneration": 3, "size": 5, "updated": 2, "ready": 5, "available": 5,
-            "oldRevision": "w-1", "newRevision": "w-2"},
+        "spec": {"replicas": 5, "template": template("x:2"), "update": update},
+        "status": {"observedGeneration": 3, "replicas": 5, "updatedReplicas": 2, "readyReplicas": 5, "availableReplicas": 5,
+            "currentRevision": "w-1", "updateRevision": "w-2"},
     });
     let workload = Workload::of_json(&object).unwrap();
     let owner = json!([{"controller": true, "uid": "u"}]);

@@ -2,42 +2,6 @@
 
 use std::fmt::Display;
 
-/// The names of a kind's counters in `status`. One that is absent is 0, as in Go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CounterNames {
-    /// All pods; for a DaemonSet, the nodes that have one.
-    pub total: &'static str,
-    /// The updated pods.
-    pub updated: &'static str,
-    /// The ready pods.
-    pub ready: &'static str,
-    /// The available pods.
-    pub available: &'static str,
-    /// Whether the controller always writes `available`, zero included. An absent counter then means an
-    /// API server that does not know it.
-    pub writes_zero_available: bool,
-}
-
-impl CounterNames {
-    /// The names in most kinds.
-    pub(super) const REPLICAS: Self = Self {
-        total: "replicas",
-        updated: "updatedReplicas",
-        ready: "readyReplicas",
-        available: "availableReplicas",
-        writes_zero_available: false,
-    };
-
-    /// The names in DaemonSets.
-    pub(super) const NODES: Self = Self {
-        total: "currentNumberScheduled",
-        updated: "updatedNumberScheduled",
-        ready: "numberReady",
-        available: "numberAvailable",
-        writes_zero_available: false,
-    };
-}
-
 /// The counters of `status`, under the same names for all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -151,11 +115,6 @@ pub struct RolloutFacts<'a> {
 impl Verdict {
     pub(in crate::model) fn new(state: RolloutState, line: impl Into<String>) -> Self {
         Self { state, line: line.into() }
-    }
-
-    /// Returns the verdict on a workload whose controller has not observed the spec; `noun` names its kind.
-    pub(super) fn unobserved(noun: &str) -> Self {
-        Self::new(RolloutState::Unobserved, format!("Waiting for {noun} spec update to be observed..."))
     }
 
     pub(super) fn progressing(line: impl Into<String>) -> Self {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fields::HoldFields;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
-use super::verdict::Counts;
+use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Pods, Workload, strategy};
 use crate::model::api::managed_fields::with_template_owners_only;
 use crate::model::api::object::Condition;
@@ -71,12 +71,14 @@ impl Workload {
         Word::in_namespace(self.object.namespace())
     }
 
-    /// Returns how many pods are wanted, within the API's 32 bits. The number of a DaemonSet follows from
-    /// its nodes.
+    /// Returns how many pods are wanted. The number of a DaemonSet follows from its nodes; of another kind the API's default
+    /// is 1.
     #[must_use]
     pub fn wanted(&self) -> i64 {
-        let (pointer, default) = self.kind.wanted();
-        self.object.int(pointer).unwrap_or(default).clamp(0, i64::from(i32::MAX))
+        if self.kind.pods().are_per_node() {
+            return self.counter("desiredNumberScheduled").unwrap_or_default();
+        }
+        self.object.int("/spec/replicas").map_or(1, in_range)
     }
 
     /// Whether the controller has observed the spec as it is now (`status.observedGeneration`, which some controllers write
@@ -157,14 +159,13 @@ impl Workload {
     /// (`status.currentRevision` of a StatefulSet). It changes only when the update is complete.
     #[must_use]
     pub fn recorded_stable_revision(&self) -> Option<&str> {
-        let [stable, _] = self.kind.reported_revisions()?;
-        self.object.text(stable)
+        self.object.text("/status/currentRevision").filter(|_| self.kind.reports_revisions())
     }
 
     /// Whether its controller reports this revision as the one that it updates to; true for a kind that reports none.
     #[must_use]
     pub fn reports_update_to(&self, revision: Option<&str>) -> bool {
-        self.kind.reported_revisions().is_none_or(|[_, updated]| self.object.text(updated) == revision)
+        !self.kind.reports_revisions() || self.object.text("/status/updateRevision") == revision
     }
 
     /// Whether its controller reports the updated revision as the stable one; true for a kind that reports none.
@@ -198,27 +199,77 @@ impl Workload {
         self.kind.update_budget(self)
     }
 
+    /// Returns the verdict if the controller has not observed the spec.
+    #[must_use]
+    pub fn unobserved_verdict(&self) -> Verdict {
+        let is_per_node = self.kind.pods().are_per_node();
+        let noun = if is_per_node { "daemon set" } else { self.kind.type_().singular() };
+        Verdict::new(RolloutState::Unobserved, format!("Waiting for {noun} spec update to be observed..."))
+    }
+
+    /// Returns the verdict by the counters, with the [state of the hold](Self::hold_state) if outdated pods are kept.
+    pub(super) fn verdict_with_hold(&self, by_counts: Verdict, facts: &RolloutFacts<'_>) -> Verdict {
+        let state = self.hold_state(&by_counts, facts).unwrap_or(by_counts.state);
+        Verdict { state, ..by_counts }
+    }
+
+    /// Returns the state of a workload whose outdated pods are kept: by `OnDelete` once the updated pods are ready, by a pause
+    /// that keeps pods which the partition releases, by a partition that releases none, or by a node selector. A plan of
+    /// `step` holds once every pod that it released is done.
+    pub(super) fn hold_state(&self, by_counts: &Verdict, facts: &RolloutFacts<'_>) -> Option<RolloutState> {
+        let (counts, kept) = (self.counts(), strategy::partition(self));
+        let released = counts.wanted - kept;
+        if counts.outdated() == 0 {
+            return None;
+        }
+        if strategy::is_on_delete(self) {
+            return (!facts.is_updating_pods).then_some(RolloutState::Held);
+        }
+        if self.is_paused() && counts.updated < released {
+            return Some(RolloutState::Paused);
+        }
+        if facts.is_rolling_back {
+            return Some(RolloutState::Progressing);
+        }
+        // Which nodes a selector selects is not known here. The controller updates the next pod in the sync in which it counts
+        // the last one as available, so a rollout is as far as the selector allows once every pod is available and none is
+        // being updated.
+        let is_available = counts.available.unwrap_or_default() >= counts.wanted;
+        let is_held = released == 0 && kept > 0
+            || facts.is_held && by_counts.is_complete()
+            || strategy::has_node_selector(self) && is_available && !facts.is_updating_pods;
+        is_held.then_some(RolloutState::Held)
+    }
+
     /// Whether this very object is the controller of a pod; that of a Deployment's pods is a ReplicaSet.
     #[must_use]
     pub fn owns(&self, pod: &Pod) -> bool {
         !pod.owner_uid.is_empty() && pod.owner_uid == self.object.uid()
     }
 
-    /// Reads the counters. An absent counter is 0, as in Go.
+    /// Reads the counters. An absent counter is 0, as in Go. The controllers of pods with ordinals always write `available`,
+    /// so without it the API server does not know that counter.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        let names = self.kind.counters();
-        let counter = |name: &str| self.object.int(&format!("/status/{name}")).map(in_range);
-        let count = |name: &str| counter(name).unwrap_or_default();
+        let pods = self.kind.pods();
+        let [total, updated, ready, available] = if pods.are_per_node() {
+            ["currentNumberScheduled", "updatedNumberScheduled", "numberReady", "numberAvailable"]
+        } else {
+            ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas"]
+        };
         let wanted = self.wanted();
         Counts {
             wanted,
             released: (wanted - strategy::partition(self)).max(0),
-            total: count(names.total),
-            updated: count(names.updated),
-            ready: count(names.ready),
-            available: counter(names.available).or((!names.writes_zero_available).then_some(0)),
+            total: self.counter(total).unwrap_or_default(),
+            updated: self.counter(updated).unwrap_or_default(),
+            ready: self.counter(ready).unwrap_or_default(),
+            available: self.counter(available).or((!pods.are_ordered()).then_some(0)),
         }
+    }
+
+    fn counter(&self, name: &str) -> Option<i64> {
+        self.object.int(&format!("/status/{name}")).map(in_range)
     }
 }
 

@@ -17,6 +17,9 @@ use crate::model::observation::Observation;
 #[must_use]
 pub fn verdict(observation: &Observation) -> Verdict {
     let workload = &observation.workload;
+    if !workload.is_observed() {
+        return workload.unobserved_verdict();
+    }
     let hold = Hold::in_force(workload);
     let is_held = hold.is_some() || is_annotation_lost(workload);
     let counts_starting_pods = strategy::is_on_delete(workload) || is_held && !workload.is_paused();
