@@ -190,7 +190,6 @@ fn are_consecutive(one: &str, other: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::diff::pod_update::PodUpdate;
     use crate::model::kind::Pods;
     use crate::model::kind::update_budget::{PodUpdatePolicy, UpdateBudget};
     use crate::model::revision::template::Template;
@@ -313,8 +312,8 @@ mod tests {
                 (PodUpdatePolicy::InPlaceIfPossible, "pods are recreated"),
                 (PodUpdatePolicy::InPlaceOnly, "pods keep their revision: InPlaceOnly forbids it"),
             ] {
-                let update = PodUpdate::between(&old, &new, policy);
-                assert_eq!(plan_update(&update.into(), true), format!("{before}: {expected}"));
+                let update = UpdatedPods::of_one(&old, &new, policy);
+                assert_eq!(plan_update(&update, true), format!("{before}: {expected}"));
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::command::context::Context;
 use crate::command::targets::{TargetScope, find_workload};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::model::diff::pod_update::PodUpdate;
+use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
@@ -104,7 +104,7 @@ async fn compare_revisions(request: &Request, source: &Source, ui: &mut Ui) -> R
     Ok(ComparedTemplates {
         digests: [from.template.digest(), to.template.digest()],
         diff: Diff::between(&from.template, &to.template, request.secrets),
-        pod_update: PodUpdate::between(&from.template, &to.template, workload.pod_update_policy()).into(),
+        pod_update: UpdatedPods::of_one(&from.template, &to.template, workload.pod_update_policy()),
         workload,
         from: from.label,
         to: to.label,

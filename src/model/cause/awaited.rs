@@ -12,7 +12,7 @@ use super::node::is_unreachable;
 use super::running::since;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::diff::pod_update::PodUpdate;
+use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration;
@@ -89,8 +89,7 @@ pub(super) fn blocking(context: &CauseContext<'_>) -> Vec<Cause> {
 }
 
 fn blocking_cause(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    let revision =
-        context.observed.revisions.iter().find(|revision| context.observed.workload.runs(pod, revision));
+    let revision = context.observed.revision_of(pod);
     let problems =
         CauseContext::new(context.observed, revision, context.allowed, context.now).problems_of(pod);
     let found = problems.first()?; // a pod without a problem is still starting
@@ -185,10 +184,8 @@ fn refused(context: &CauseContext<'_>) -> Option<Cause> {
         if pods.is_empty() {
             return None;
         }
-        match PodUpdate::between(&revision.template(), &live, policy) {
-            PodUpdate::Refused { because } => Some((pods, because)),
-            _ => None,
-        }
+        let update = UpdatedPods::of_one(&revision.template(), &live, policy);
+        update.refused.then_some((pods, update.because))
     })?;
     let path = because.first().map(ToString::to_string).unwrap_or_default();
     let summary = format!("InPlaceOnly keeps {}: {path} cannot change in place", plural(kept.len(), "pod"));

@@ -121,11 +121,8 @@ fn hold_author(workload: &Workload) -> String {
 
 /// Returns `revision 3` if all pods run it, and `an old revision` otherwise.
 fn revision_text(pods: &[&Pod], context: &CauseContext<'_>) -> String {
-    let (revisions, workload) = (&context.observed.revisions, &context.observed.workload);
-    let common =
-        pods.first().and_then(|first| revisions.iter().find(|revision| workload.runs(first, revision)));
-    match common {
-        Some(common) if pods.iter().all(|pod| workload.runs(pod, common)) => {
+    match pods.first().and_then(|first| context.observed.revision_of(first)) {
+        Some(common) if pods.iter().all(|pod| context.observed.workload.runs(pod, common)) => {
             format!("revision {}", common.label())
         }
         _ => "an old revision".to_owned(),

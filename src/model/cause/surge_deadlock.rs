@@ -93,7 +93,7 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<Wait> 
 /// Whether a pod asks for what the pods of a revision ask for. Then such a pod fits on its node once it is gone, because no
 /// node has another reason than its room.
 fn asks_for_as_much(pod: &Pod, revision: &Revision, observed: &Observation) -> bool {
-    let own = observed.revisions.iter().find(|revision| observed.workload.runs(pod, revision));
+    let own = observed.revision_of(pod);
     own.is_some_and(|own| requests(own.template().json()) == requests(revision.template().json()))
 }
 

@@ -2,19 +2,20 @@
 //! it takes.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::model::api::pod::Pod;
-use crate::model::diff::TemplatePath;
-use crate::model::diff::pod_update::PodUpdate;
+pub use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::hold::{HeldBy, held_by};
 use crate::model::kind::update_budget::{PodUpdatePolicy, UpdateBudget};
 use crate::model::kind::{Pods, Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
+use crate::model::revision::template::Template;
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 
@@ -45,73 +46,30 @@ pub struct Effect {
     pub least_time: Option<LeastTime>,
 }
 
-/// What happens to the pods that a change updates, where the controller may update them in place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UpdatedPods {
-    /// How many pods stay.
-    pub in_place: usize,
-    /// How many pods are replaced by others.
-    pub recreated: usize,
-    /// The containers that restart in pods that stay.
-    pub restarted: Vec<String>,
-    /// The changes that cannot be made in place.
-    pub because: Vec<TemplatePath>,
-    /// Whether the policy forbids the change, or the update of a pod. The API server refuses such a change, except for
-    /// a CloneSet in `v1beta1`, whose controller then keeps the pods.
-    pub refused: bool,
-}
-
-impl From<PodUpdate> for UpdatedPods {
-    /// Returns the update of one pod.
-    fn from(update: PodUpdate) -> Self {
-        let (stays, goes) = match &update {
-            PodUpdate::None => (0, 0),
-            PodUpdate::InPlace { .. } => (1, 0),
-            PodUpdate::Recreate { .. } | PodUpdate::Refused { .. } => (0, 1),
-        };
-        Self {
-            in_place: stays,
-            recreated: goes,
-            restarted: update.restarted().to_vec(),
-            because: update.because().to_vec(),
-            refused: update.is_refused(),
-        }
-    }
-}
-
 impl UpdatedPods {
     /// Foretells the update of each pod from the revision that the pod runs. A pod of a revision that is not kept is
     /// always replaced.
     pub(in crate::model) fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
         let (policy, to) = (after.pod_update_policy(), after.template());
-        let mut foretold: Vec<(&str, PodUpdate)> = Vec::new();
-        let mut updated = Self {
-            refused: PodUpdate::between(&observation.workload.template(), &to, policy).is_refused(),
-            ..Self::default()
-        };
+        let one = |from: &Template| Self::of_one(from, &to, policy);
+        let refused = one(&observation.workload.template()).refused;
+        let mut updated = Self { refused, ..Self::default() };
+        let mut by_key: BTreeMap<&str, (Self, usize)> = BTreeMap::new();
         for pod in pods {
+            let foretold = || match observation.revision_of(pod) {
+                Some(revision) => one(&revision.template()),
+                None => Self { recreated: 1, ..Self::default() },
+            };
             let key = observation.workload.pod_key(pod);
-            let known = foretold.iter().position(|(known, _)| *known == key);
-            let index = known.unwrap_or_else(|| {
-                let revision =
-                    observation.revisions.iter().find(|revision| observation.workload.runs(pod, revision));
-                let update = match revision {
-                    Some(revision) => PodUpdate::between(&revision.template(), &to, policy),
-                    None => PodUpdate::Recreate { because: Vec::new() },
-                };
-                foretold.push((key, update));
-                foretold.len() - 1
-            });
-            match foretold.get(index).map(|(_, update)| update) {
-                None | Some(PodUpdate::None | PodUpdate::InPlace { .. }) => updated.in_place += 1,
-                Some(PodUpdate::Recreate { .. } | PodUpdate::Refused { .. }) => updated.recreated += 1,
-            }
+            by_key.entry(key).or_insert_with(|| (foretold(), 0)).1 += 1;
         }
-        for (_, update) in foretold {
-            updated.refused |= update.is_refused();
-            updated.restarted.extend_from_slice(update.restarted());
+        for (one, count) in by_key.into_values() {
+            let total = if one.recreated > 0 { &mut updated.recreated } else { &mut updated.in_place };
+            *total += count;
+            updated.refused |= one.refused;
+            updated.restarted.extend(one.restarted);
             if policy != PodUpdatePolicy::Recreate {
-                updated.because.extend_from_slice(update.because());
+                updated.because.extend(one.because);
             }
         }
         updated.restarted.sort_unstable();

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::diff::pod_update::PodUpdate;
+use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
@@ -34,7 +34,7 @@ pub fn restart(workload: &Workload, now: Timestamp, cause: Option<&str>) -> Resu
     }
     let policy = workload.pod_update_policy();
     let of_a_pod = Workload::of_json(patch.after())
-        .map(|after| PodUpdate::between(&workload.template(), &after.template(), policy));
+        .map(|after| UpdatedPods::of_one(&workload.template(), &after.template(), policy));
     match of_a_pod {
         Some(update) if update.restarts_nothing() => Err(restarts_nothing(workload)),
         _ => Ok(patch),

@@ -13,45 +13,39 @@ use super::{Diff, PathStep, SecretValues, TemplatePath, key_values};
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::revision::template::Template;
 
-/// What a change of the template does to a pod that runs the old one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PodUpdate {
-    /// Nothing: the templates are equal.
-    None,
-    /// The pod stays.
-    InPlace {
-        /// The containers that restart, by name; none where only metadata changes.
-        restarted: Vec<String>,
-    },
-    /// Another pod replaces it.
-    Recreate {
-        /// The changes that cannot be made in place.
-        because: Vec<TemplatePath>,
-    },
-    /// The policy forbids it. The API server refuses the change, except for a CloneSet in `v1beta1` (OpenKruise
-    /// 1.9): then the pods stay as they are.
-    Refused {
-        /// The changes that cannot be made in place.
-        because: Vec<TemplatePath>,
-    },
+/// What a change of the template does to the pods that it updates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdatedPods {
+    /// How many pods stay.
+    pub in_place: usize,
+    /// How many pods are replaced by others.
+    pub recreated: usize,
+    /// The containers that restart in pods that stay, by name.
+    pub restarted: Vec<String>,
+    /// The changes that cannot be made in place.
+    pub because: Vec<TemplatePath>,
+    /// Whether the policy forbids the change, or the update of a pod. The API server refuses such a change, except for
+    /// a CloneSet in `v1beta1` (OpenKruise 1.9), whose controller then keeps the pods.
+    pub refused: bool,
 }
 
-impl PodUpdate {
-    /// Foretells what a change does to a pod, under the policy of its workload.
+impl UpdatedPods {
+    /// Foretells what a change does to one pod that runs the old template, under the policy of its workload. None for equal
+    /// templates.
     #[must_use]
-    pub fn between(from: &Template, to: &Template, policy: PodUpdatePolicy) -> Self {
+    pub fn of_one(from: &Template, to: &Template, policy: PodUpdatePolicy) -> Self {
         if from.digest() == to.digest() {
-            return Self::None;
+            return Self::default();
         }
         let diff = Diff::between(from, to, SecretValues::Masked);
         let changed = diff.changes().iter().map(|change| &change.path).chain(diff.reordered());
-        let mut changed: Vec<TemplatePath> = changed.cloned().collect();
+        let mut because: Vec<TemplatePath> = changed.cloned().collect();
         if policy == PodUpdatePolicy::Recreate {
-            return Self::Recreate { because: changed };
+            return Self { recreated: 1, because, ..Self::default() };
         }
         let (from, to) = (from.canonical(), to.canonical());
         let mut restarted = BTreeSet::new();
-        changed.retain(|path| match change_of(path, &from, &to) {
+        because.retain(|path| match change_of(path, &from, &to) {
             InPlaceChange::Image(container) => {
                 restarted.insert(container);
                 false
@@ -62,43 +56,16 @@ impl PodUpdate {
             }
             InPlaceChange::No => true,
         });
-        match policy {
-            _ if changed.is_empty() => Self::InPlace { restarted: restarted.into_iter().collect() },
-            PodUpdatePolicy::InPlaceOnly => Self::Refused { because: changed },
-            PodUpdatePolicy::InPlaceIfPossible | PodUpdatePolicy::Recreate => {
-                Self::Recreate { because: changed }
-            }
+        if because.is_empty() {
+            return Self { in_place: 1, restarted: restarted.into_iter().collect(), ..Self::default() };
         }
+        Self { recreated: 1, because, refused: policy == PodUpdatePolicy::InPlaceOnly, ..Self::default() }
     }
 
-    /// Returns the containers that restart while the pod stays.
-    #[must_use]
-    pub fn restarted(&self) -> &[String] {
-        match self {
-            Self::InPlace { restarted } => restarted,
-            Self::None | Self::Recreate { .. } | Self::Refused { .. } => &[],
-        }
-    }
-
-    /// Returns the changes that cannot be made in place.
-    #[must_use]
-    pub fn because(&self) -> &[TemplatePath] {
-        match self {
-            Self::Recreate { because } | Self::Refused { because } => because,
-            Self::None | Self::InPlace { .. } => &[],
-        }
-    }
-
-    /// Whether the policy forbids the change.
-    #[must_use]
-    pub fn is_refused(&self) -> bool {
-        matches!(self, Self::Refused { .. })
-    }
-
-    /// Whether the pods stay and none of their containers restarts.
+    /// Whether all pods stay and none of their containers restarts.
     #[must_use]
     pub fn restarts_nothing(&self) -> bool {
-        matches!(self, Self::InPlace { restarted } if restarted.is_empty())
+        self.in_place > 0 && self.recreated == 0 && self.restarted.is_empty()
     }
 }
 
@@ -184,6 +151,10 @@ mod tests {
 
     use super::*;
 
+    fn is_recreated(update: &UpdatedPods) -> bool {
+        (update.in_place, update.recreated, update.refused) == (0, 1, false)
+    }
+
     /// Kruise's own decision on pairs of revisions that its controllers stored.
     #[test]
     fn a_pod_is_updated_as_kruise_decides() {
@@ -198,16 +169,13 @@ mod tests {
                 Template::new(&recorded["templates"][name])
             };
             let update =
-                PodUpdate::between(&template("old"), &template("new"), PodUpdatePolicy::InPlaceIfPossible);
+                UpdatedPods::of_one(&template("old"), &template("new"), PodUpdatePolicy::InPlaceIfPossible);
             let Some(containers) = pair["containers"].as_array() else {
-                assert!(
-                    matches!(update, PodUpdate::Recreate { .. }) && !update.because().is_empty(),
-                    "{pair}"
-                );
+                assert!(is_recreated(&update) && !update.because.is_empty(), "{pair}");
                 continue;
             };
-            assert_eq!(json!(update.restarted()), json!(containers), "{pair}: {update:?}");
-            assert!(matches!(update, PodUpdate::InPlace { .. }), "{pair}");
+            assert_eq!(json!(update.restarted), json!(containers), "{pair}: {update:?}");
+            assert_eq!((update.in_place, update.recreated), (1, 0), "{pair}");
         }
     }
 
@@ -226,13 +194,13 @@ mod tests {
             (&env, PodUpdatePolicy::InPlaceIfPossible, "recreate spec.containers[web].env[MODE].value"),
             (&env, PodUpdatePolicy::InPlaceOnly, "refused spec.containers[web].env[MODE].value"),
         ] {
-            let update = PodUpdate::between(&old, new, policy);
-            let because: Vec<_> = update.because().iter().map(ToString::to_string).collect();
-            let word = match update {
-                PodUpdate::None => "none",
-                PodUpdate::InPlace { .. } => "in-place",
-                PodUpdate::Recreate { .. } => "recreate",
-                PodUpdate::Refused { .. } => "refused",
+            let update = UpdatedPods::of_one(&old, new, policy);
+            let because: Vec<_> = update.because.iter().map(ToString::to_string).collect();
+            let word = match (update.in_place, update.recreated) {
+                (0, 0) => "none",
+                (1, 0) => "in-place",
+                _ if update.refused => "refused",
+                _ => "recreate",
             };
             assert_eq!(format!("{word} {}", because.join(" ")), expected);
         }
@@ -245,12 +213,12 @@ mod tests {
                 &json!({"spec": {"containers": names.map(|name| json!({"name": name, "image": "x"}))}}),
             )
         };
-        let update = PodUpdate::between(
+        let update = UpdatedPods::of_one(
             &template(["a", "b"]),
             &template(["b", "a"]),
             PodUpdatePolicy::InPlaceIfPossible,
         );
-        assert!(matches!(update, PodUpdate::Recreate { .. }));
+        assert!(is_recreated(&update));
     }
 
     #[test]
@@ -259,8 +227,8 @@ mod tests {
             Template::new(&serde_json::json!({"spec": {"containers": [{"name": "main", "image": "a:1"}]}}));
         let without = Template::new(&serde_json::json!({"spec": {"containers": [{"name": "main"}]}}));
         for (from, to) in [(&with, &without), (&without, &with)] {
-            let update = PodUpdate::between(from, to, PodUpdatePolicy::InPlaceIfPossible);
-            assert!(matches!(update, PodUpdate::Recreate { .. }));
+            let update = UpdatedPods::of_one(from, to, PodUpdatePolicy::InPlaceIfPossible);
+            assert!(is_recreated(&update));
         }
     }
 }

@@ -81,6 +81,12 @@ impl Observation {
         self.all_pods().filter(|pod| self.workload.runs(pod, revision))
     }
 
+    /// Returns the revision that a pod runs; none if it is not stored.
+    #[must_use]
+    pub fn revision_of(&self, pod: &Pod) -> Option<&Revision> {
+        self.revisions.iter().find(|revision| self.workload.runs(pod, revision))
+    }
+
     /// Returns the active pods of the current revision.
     pub(in crate::model) fn updated_pods(&self) -> impl Iterator<Item = &Pod> {
         let current = self.revisions.current().into_iter();
@@ -193,7 +199,7 @@ impl Observation {
 
     /// Returns the counted pods of each revision, or the counters of its ReplicaSet if pods cannot
     /// be read.
-    pub(super) fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
+    pub(in crate::model) fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
         let counts = self.pod_counts();
         move |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision))
     }

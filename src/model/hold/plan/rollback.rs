@@ -16,7 +16,7 @@ use super::hold::Hold;
 use super::schema::Plan;
 use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
-use crate::model::observation::{Observation, PodCount};
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::json::Digest;
 
@@ -98,8 +98,7 @@ impl StartRevision {
         if !replaced().any(|revision| is_start(&revision)) {
             return Self::Confirmed;
         }
-        let counts = observed.pod_counts();
-        let count = |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision));
+        let count = observed.pod_counts_or_status();
         let mut running: Vec<_> = replaced().filter(|revision| count(revision).ready > 0).collect();
         if running.is_empty() {
             running = replaced().filter(|revision| count(revision).total > 0).collect();
