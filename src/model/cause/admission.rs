@@ -30,7 +30,7 @@ fn controller_errors(context: &CauseContext<'_>) -> Vec<Cause> {
     };
     let read = |type_: &&'static str| {
         let condition = workload.condition(type_).filter(is_news)?;
-        Some(Cause::of_workload(CauseId::ControllerError, *type_).with_evidence(&condition.message))
+        Some(Cause::new(CauseId::ControllerError, *type_).with_evidence(&condition.message))
     };
     workload.kind().error_conditions().iter().filter_map(read).collect()
 }
@@ -73,7 +73,7 @@ fn from_events(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)
 fn cause(message: &str) -> Cause {
     let message = without_names(message);
     if let Some(rest) = message.strip_prefix("exceeded quota: ") {
-        return Cause::of_workload(CauseId::QuotaExceeded, format!("no new pods: {}", exhausted_quota(rest)))
+        return Cause::new(CauseId::QuotaExceeded, format!("no new pods: {}", exhausted_quota(rest)))
             .with_evidence(message);
     }
     let summary = match message.strip_prefix("admission webhook \"").and_then(|rest| rest.split_once('"')) {
@@ -82,7 +82,7 @@ fn cause(message: &str) -> Cause {
         }
         _ => "pods refused".to_owned(),
     };
-    Cause::of_workload(CauseId::AdmissionRefused, summary).with_evidence(message)
+    Cause::new(CauseId::AdmissionRefused, summary).with_evidence(message)
 }
 
 /// Returns `quota "pods" is exhausted (17 of 17)` for `pods, requested: pods=1, used: pods=17, limited: pods=17`. The API

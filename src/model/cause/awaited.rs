@@ -37,7 +37,7 @@ pub(super) fn terminating<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>>
             pod.grace_seconds.and_then(|seconds| seconds.try_into().ok()).unwrap_or_default(),
         );
         let summary = format!("old pod is still terminating, grace period {}", go_duration::write(grace));
-        PodProblem { pod, container: None, cause: Cause::of_pod(CauseId::OldPodsTerminating, summary, "") }
+        PodProblem { pod, container: None, cause: Cause::new(CauseId::OldPodsTerminating, summary) }
     });
     problems.collect()
 }
@@ -52,7 +52,7 @@ pub(super) fn outliving_grace_period<'a>(context: &CauseContext<'a>) -> Vec<PodP
     let problems = context.observed.own_pods().filter(|pod| is_late(pod, context)).map(|pod| PodProblem {
         pod,
         container: None,
-        cause: Cause::of_pod(CauseId::StuckTerminating, summary(pod), pod.message.as_str()),
+        cause: Cause::new(CauseId::StuckTerminating, summary(pod)).with_evidence(&pod.message),
     });
     problems.collect()
 }
@@ -99,7 +99,7 @@ fn blocking_cause(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
         "{}; the pod runs {revision_label} and blocks the rollout until it is ready or deleted",
         found.cause.summary
     );
-    let cause = Cause::of_workload(CauseId::BlockedByPod, summary).with_pods([pod]);
+    let cause = Cause::new(CauseId::BlockedByPod, summary).with_pods([pod]);
     Some(Cause {
         is_transient: found.cause.is_transient,
         evidence: found.cause.evidence.clone(),
@@ -117,14 +117,14 @@ pub(super) fn in_place(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
     let update = pod.in_place_update.as_ref().filter(|update| update.is_under_way)?;
     if update.is_in_grace_period {
         let summary = "in the grace period before its update in place";
-        return Some(Cause::of_pod(CauseId::InPlaceGracePeriod, summary, ""));
+        return Some(Cause::new(CauseId::InPlaceGracePeriod, summary));
     }
     update.awaits_daemon.then(|| {
         let containers = update.containers.join(", ");
         let summary = format!(
             "waits for kruise-daemon to restart {containers}, whose environment reads changed metadata"
         );
-        Cause::of_pod(CauseId::KruiseDaemon, summary, "")
+        Cause::new(CauseId::KruiseDaemon, summary)
     })
 }
 
@@ -155,7 +155,7 @@ fn lifecycle_hooks(context: &CauseContext<'_>) -> Vec<Cause> {
     let cause = |((state, hook), pods): ((&str, &str), Vec<&Pod>)| {
         let handlers = handlers(workload.object().at("/spec/lifecycle")?.get(hook)?)?;
         let summary = format!("{state}: waits for the lifecycle hook {hook} ({handlers})");
-        Some(Cause::of_workload(CauseId::LifecycleHook, summary).with_pods(pods))
+        Some(Cause::new(CauseId::LifecycleHook, summary).with_pods(pods))
     };
     waiting.into_iter().filter_map(cause).collect()
 }
@@ -190,5 +190,5 @@ fn refused(context: &CauseContext<'_>) -> Option<Cause> {
     let path = because.first().map(ToString::to_string).unwrap_or_default();
     let summary = format!("InPlaceOnly keeps {}: {path} cannot change in place", plural(kept.len(), "pod"));
     let since = context.revision.and_then(|current| current.created);
-    Some(Cause { since, ..Cause::of_workload(CauseId::InPlaceOnly, summary).with_pods(kept) })
+    Some(Cause { since, ..Cause::new(CauseId::InPlaceOnly, summary).with_pods(kept) })
 }

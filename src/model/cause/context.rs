@@ -95,7 +95,7 @@ impl Cause {
     /// Returns a cause without words that does not resolve itself.
     #[cfg(test)]
     pub(crate) fn sample(id: CauseId) -> Self {
-        Self { is_transient: false, ..Self::of_workload(id, "") }
+        Self { is_transient: false, ..Self::new(id, "") }
     }
 
     /// Whether the cause does not end without a fix. A hold needs none: a user requested it.
@@ -111,8 +111,8 @@ impl Cause {
         self.needs_a_fix() && !is_excepted
     }
 
-    /// Returns a cause of the workload itself.
-    pub(super) fn of_workload(id: CauseId, summary: impl Into<String>) -> Self {
+    /// Returns a cause without its pods, its container and since when it lasts.
+    pub(super) fn new(id: CauseId, summary: impl Into<String>) -> Self {
         Self {
             id,
             is_transient: id.can_resolve_itself(),
@@ -126,11 +126,7 @@ impl Cause {
         }
     }
 
-    /// Returns a cause of a pod or of a container, without its name. Empty evidence is none.
-    pub(super) fn of_pod(id: CauseId, summary: impl Into<String>, evidence: impl AsRef<str>) -> Self {
-        Self::of_workload(id, summary).with_evidence(evidence.as_ref())
-    }
-
+    /// Adds the message of a component; an empty one is none.
     pub(super) fn with_evidence(mut self, evidence: &str) -> Self {
         self.evidence = (!evidence.is_empty()).then(|| evidence.to_owned());
         self

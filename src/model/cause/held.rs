@@ -27,7 +27,7 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let workload = &context.observed.workload;
     (state == RolloutState::Paused).then(|| {
         let how = command("paused, until kubectl rollout2 resume {}", [workload.command_target()]);
-        Cause::of_workload(CauseId::Paused, how)
+        Cause::new(CauseId::Paused, how)
     })
 }
 
@@ -40,7 +40,7 @@ fn budget(context: &CauseContext<'_>) -> Option<Cause> {
         .revision
         .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
     let summary = format!("{} of {} pods on {revision}; {until}", counts.updated, counts.wanted);
-    Some(Cause::of_workload(CauseId::Plan, summary))
+    Some(Cause::new(CauseId::Plan, summary))
 }
 
 /// Returns the cause for `OnDelete`. Pods that are recreated, and pods on new nodes, run the new revision
@@ -58,7 +58,7 @@ fn on_delete(context: &CauseContext<'_>) -> Option<Cause> {
     let summary = format!(
         "OnDelete keeps {pods} on {revision} until {are} deleted; {updated} run the new revision{author}"
     );
-    Some(Cause::of_workload(CauseId::OnDelete, summary).with_pods(kept))
+    Some(Cause::new(CauseId::OnDelete, summary).with_pods(kept))
 }
 
 /// Returns the cause for the pods that a partition keeps on an old revision.
@@ -84,7 +84,7 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
     };
     let revision = revision_text(&kept, context);
     let summary = format!("partition {partition} keeps {names} on {revision}{}", hold_author(workload));
-    let cause = Cause::of_workload(CauseId::Partition, summary);
+    let cause = Cause::new(CauseId::Partition, summary);
     Some(Cause { pods: kept.iter().map(|pod| pod.name.clone()).collect(), ..cause })
 }
 
@@ -99,7 +99,7 @@ fn node_selector(context: &CauseContext<'_>, state: RolloutState) -> Option<Caus
     let kept: Vec<&Pod> = context.observed.outdated_pods().collect();
     let (pods, revision) = (plural(outdated(context), "pod"), revision_text(&kept, context));
     let summary = format!("the node selector of the update strategy keeps {pods} on {revision}");
-    Some(Cause::of_workload(CauseId::NodeSelector, summary).with_pods(kept))
+    Some(Cause::new(CauseId::NodeSelector, summary).with_pods(kept))
 }
 
 /// Returns the cause for a partition that keeps a number of pods and not certain ones.
@@ -110,7 +110,7 @@ fn kept_count(context: &CauseContext<'_>, partition: i64) -> Cause {
     let author = hold_author(&context.observed.workload);
     let summary = format!("the partition keeps {} on {revision}{author}", plural(count, "pod"));
     let is_settled = i64::try_from(outdated.len()) == Ok(count);
-    let cause = Cause::of_workload(CauseId::Partition, summary);
+    let cause = Cause::new(CauseId::Partition, summary);
     if is_settled { cause.with_pods(outdated) } else { cause }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Opti
         observed.updated_pods().filter(|pod| pod.ready && !pod.is_available(seconds, context.now)).collect();
     (!waiting.is_empty()).then(|| {
         let summary = format!("ready, but not for minReadySeconds ({seconds}s) yet");
-        Cause::of_workload(CauseId::MinReadySeconds, summary).with_pods(waiting)
+        Cause::new(CauseId::MinReadySeconds, summary).with_pods(waiting)
     })
 }
 
@@ -172,7 +172,7 @@ pub(super) fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
     let of_others = missing.iter().any(|pod| !workload.runs(pod, current) && !pod.is_updating_in_place());
     (is_used_up && of_others).then(|| {
         let summary = format!("not available, which uses up maxUnavailable {allowed}");
-        Cause::of_workload(CauseId::MaxUnavailable, summary).with_pods(missing)
+        Cause::new(CauseId::MaxUnavailable, summary).with_pods(missing)
     })
 }
 

@@ -104,7 +104,7 @@ fn deleting(workload: &Workload) -> Option<Cause> {
     let finalizers: Vec<_> = finalizers.filter_map(Value::as_str).collect();
     let waits =
         if finalizers.is_empty() { String::new() } else { format!(", waits for {}", finalizers.join(", ")) };
-    let cause = Cause::of_workload(CauseId::Deleting, format!("deletion requested at {requested}{waits}"));
+    let cause = Cause::new(CauseId::Deleting, format!("deletion requested at {requested}{waits}"));
     Some(Cause { since: requested.parse().ok(), ..cause })
 }
 
@@ -442,7 +442,7 @@ mod tests {
             (Some(3), CauseId::MissingSecret, 1, false),
         ] {
             let container = Container { restarts, ..Container::default() };
-            let cause = Cause::of_pod(id, "crashed", "");
+            let cause = Cause::new(id, "crashed");
             let found = vec![PodProblem { pod: &pod, container: Some(&container), cause }];
             let causes = by_cause(found, AllowedRestarts(allowed));
             assert_eq!(causes[0].is_transient, is_transient, "{allowed:?} {id:?} {restarts}");

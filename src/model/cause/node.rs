@@ -29,9 +29,9 @@ pub(super) fn unbound(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     }
     Some(match missing_claim(message) {
         Some((name, summary)) if !is_created_by_controller(name, pod, context) => {
-            Cause::of_pod(CauseId::MissingClaim, summary, message)
+            Cause::new(CauseId::MissingClaim, summary).with_evidence(message)
         }
-        _ => Cause::of_pod(CauseId::VolumeUnbound, "unbound volume", message),
+        _ => Cause::new(CauseId::VolumeUnbound, "unbound volume").with_evidence(message),
     })
 }
 
@@ -67,7 +67,7 @@ pub(super) fn unmounted(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> 
         warnings.find(|warning| matches!(warning.reason.as_str(), "FailedMount" | "FailedAttachVolume"))?;
     let what = if warning.reason == "FailedMount" { "mounted" } else { "attached" };
     Some(start::missing(&warning.message).unwrap_or_else(|| {
-        Cause::of_pod(CauseId::VolumeMount, format!("a volume cannot be {what}"), warning.message.as_str())
+        Cause::new(CauseId::VolumeMount, format!("a volume cannot be {what}")).with_evidence(&warning.message)
     }))
 }
 
@@ -89,13 +89,12 @@ pub(super) fn unscheduled(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
         return None;
     }
     match scheduling.reason.as_str() {
-        "SchedulingGated" => Some(Cause::of_pod(
-            CauseId::SchedulingGated,
-            "waits for its scheduling gates",
-            scheduling.message.as_str(),
-        )),
+        "SchedulingGated" => Some(
+            Cause::new(CauseId::SchedulingGated, "waits for its scheduling gates")
+                .with_evidence(&scheduling.message),
+        ),
         _ if is_about_volumes(&scheduling.message) => None,
-        _ => Some(Cause::of_pod(CauseId::Unschedulable, "unschedulable", scheduling.message.as_str())),
+        _ => Some(Cause::new(CauseId::Unschedulable, "unschedulable").with_evidence(&scheduling.message)),
     }
 }
 
@@ -121,13 +120,13 @@ pub(super) fn refused(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     }
     if pod.phase != "Failed" || pod.reason.is_empty() {
         let eviction = context.warnings(pod, "").find(|warning| warning.reason == "Evicted")?;
-        return Some(Cause::of_pod(CauseId::Evicted, "Evicted", eviction.message.trim()));
+        return Some(Cause::new(CauseId::Evicted, "Evicted").with_evidence(eviction.message.trim()));
     }
     if matches!(pod.reason.as_str(), "Evicted" | "Preempting") {
-        return Some(Cause::of_pod(CauseId::Evicted, pod.reason.as_str(), pod.message.trim()));
+        return Some(Cause::new(CauseId::Evicted, pod.reason.as_str()).with_evidence(pod.message.trim()));
     }
     let summary = format!("refused by its node, {}", pod.reason);
-    let refused = Cause::of_pod(CauseId::NodeRefused, summary, pod.message.trim());
+    let refused = Cause::new(CauseId::NodeRefused, summary).with_evidence(pod.message.trim());
     Some(Cause { is_transient: !REFUSED_FOR_GOOD.contains(&pod.reason.as_str()), ..refused })
 }
 
@@ -136,9 +135,8 @@ pub(super) fn refused(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
 pub(super) fn without_status(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let is_bound = !pod.node.is_empty() && pod.phase == "Pending" && pod.containers.is_empty();
     let bound = pod.scheduling.since.filter(|_| is_bound)?;
-    (context.now.duration_since(bound) > SLOW_AFTER).then(|| {
-        Cause::of_pod(CauseId::NodeNotReady, format!("node {} has not acknowledged the pod", pod.node), "")
-    })
+    (context.now.duration_since(bound) > SLOW_AFTER)
+        .then(|| Cause::new(CauseId::NodeNotReady, format!("node {} has not acknowledged the pod", pod.node)))
 }
 
 /// Returns the problem of a pod whose sandbox cannot be created, usually because of the network: `Failed to
@@ -148,7 +146,10 @@ pub(super) fn no_sandbox(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause>
         return None;
     }
     let warning = context.warnings(pod, "").find(|warning| warning.reason == "FailedCreatePodSandBox")?;
-    Some(Cause::of_pod(CauseId::PodSandbox, "no sandbox for the pod", inner_message(&warning.message)))
+    Some(
+        Cause::new(CauseId::PodSandbox, "no sandbox for the pod")
+            .with_evidence(inner_message(&warning.message)),
+    )
 }
 
 /// Returns the problems of pods, of any revision, on unreachable nodes. A DaemonSet waits for each of its nodes.
@@ -157,7 +158,7 @@ pub(super) fn unreachable<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>>
     let problems = pods.map(|pod| PodProblem {
         pod,
         container: None,
-        cause: Cause::of_pod(CauseId::NodeNotReady, format!("node {} does not answer", pod.node), ""),
+        cause: Cause::new(CauseId::NodeNotReady, format!("node {} does not answer", pod.node)),
     });
     problems.collect()
 }

@@ -42,11 +42,10 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
     }
     if restarts_all(container, ending, context) {
         let evidence = if ending.reason == RESTARTING_ALL { &ending.message } else { &exit(ending) };
-        return Some(Cause::of_pod(
-            CauseId::CrashLoop,
-            "crashed, and all containers of its pod restart",
-            evidence,
-        ));
+        return Some(
+            Cause::new(CauseId::CrashLoop, "crashed, and all containers of its pod restart")
+                .with_evidence(evidence),
+        );
     }
     if ending.reason == RESTARTING_ALL {
         return None; // another container crashed
@@ -55,7 +54,9 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
         return Some(out_of_memory(container, ending, context));
     }
     if let Some((id, which, message)) = killed_by_probe(container, ending, pod, context) {
-        return Some(Cause::of_pod(id, format!("killed by its {which} probe, {}", exit(ending)), message));
+        return Some(
+            Cause::new(id, format!("killed by its {which} probe, {}", exit(ending))).with_evidence(message),
+        );
     }
     let what = match ending.exit_code {
         _ if container.waiting_reason() == BACK_OFF => BACK_OFF,
@@ -65,9 +66,9 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
     let message = error_line(ending.message.lines()).unwrap_or_default();
     if let Some(limit) = memory_limit_of_killed(container, ending, context) {
         let summary = format!("{what}, {}, memory limit {limit}", exit(ending));
-        return Some(Cause::of_pod(CauseId::OutOfMemory, summary, message));
+        return Some(Cause::new(CauseId::OutOfMemory, summary).with_evidence(message));
     }
-    Some(Cause::of_pod(CauseId::CrashLoop, format!("{what}, {}", exit(ending)), message))
+    Some(Cause::new(CauseId::CrashLoop, format!("{what}, {}", exit(ending))).with_evidence(message))
 }
 
 /// Whether a container of the current revision is in a crash loop. Readiness does not matter: without a readiness
@@ -181,7 +182,7 @@ fn restarts_all(container: &Container, ending: &Termination, context: &CauseCont
 fn out_of_memory(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> Cause {
     let limit = memory_limit(container, context);
     let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
-    Cause::of_pod(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code), "")
+    Cause::new(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code))
 }
 
 fn memory_limit<'a>(container: &Container, context: &'a CauseContext<'_>) -> Option<&'a str> {
@@ -261,12 +262,11 @@ pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseCont
         return None; // the container is still starting
     }
     Some(match probe("readinessProbe") {
-        Some(readiness) => Cause::of_pod(
-            CauseId::ReadinessProbe,
-            format!("readiness probe fails, {}", handler_text(readiness)),
-            last_failure("readiness", pod, &container.name, context).unwrap_or_default(),
-        ),
-        None => Cause::of_pod(CauseId::NotReady, "runs, but is not ready", ""),
+        Some(readiness) => {
+            Cause::new(CauseId::ReadinessProbe, format!("readiness probe fails, {}", handler_text(readiness)))
+                .with_evidence(last_failure("readiness", pod, &container.name, context).unwrap_or_default())
+        }
+        None => Cause::new(CauseId::NotReady, "runs, but is not ready"),
     })
 }
 
@@ -280,7 +280,7 @@ pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause
     let is_recent = |since| context.now.duration_since(since) <= USUAL_IN_PLACE_TIME;
     let is_usual = pod.in_place_update.is_some() && pod.ready_since().is_some_and(is_recent);
     (pod.readiness.reason == "ReadinessGatesNotReady" && !is_usual).then(|| {
-        Cause::of_pod(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
+        Cause::new(CauseId::ReadinessGate, "a readiness gate is closed").with_evidence(&pod.readiness.message)
     })
 }
 

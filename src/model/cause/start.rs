@@ -22,7 +22,7 @@ pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseConte
     let message = container.waiting_message();
     Some(missing(message).unwrap_or_else(|| {
         let id = if is_cache_not_synced(message) { CauseId::ConfigCache } else { CauseId::ConfigError };
-        Cause::of_pod(id, CONFIG_ERROR, message)
+        Cause::new(id, CONFIG_ERROR).with_evidence(message)
     }))
 }
 
@@ -32,7 +32,7 @@ pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseConte
 /// key K in ConfigMap NS/NAME` (`kubelet_pods.go`), and for volumes `configmap references non-existent config
 /// key: K` (`pkg/volume/configmap`, `pkg/volume/secret`).
 pub(super) fn missing(message: &str) -> Option<Cause> {
-    let found = |id, summary: &str| Some(Cause::of_pod(id, summary, ""));
+    let found = |id, summary: &str| Some(Cause::new(id, summary));
     for (id, kind) in [(CauseId::MissingConfigMap, "configmap \""), (CauseId::MissingSecret, "secret \"")] {
         if let Some(start) = message.find(kind)
             && let Some(length) = message.get(start..)?.find("\" not found")
@@ -66,14 +66,16 @@ pub(super) fn find_image_problem(
         reason @ ("RegistryUnavailable" | "SignatureValidationFailed" | "ImageInspectError") => {
             Some(unpulled(image, reason, message))
         }
-        "ErrImageNeverPull" => Some(Cause::of_pod(
-            CauseId::ImageNotFound,
-            format!("ErrImageNeverPull, image {image} is not on the node"),
-            message,
-        )),
-        "InvalidImageName" => {
-            Some(Cause::of_pod(CauseId::ImageNameInvalid, format!("InvalidImageName {image}"), message))
-        }
+        "ErrImageNeverPull" => Some(
+            Cause::new(
+                CauseId::ImageNotFound,
+                format!("ErrImageNeverPull, image {image} is not on the node"),
+            )
+            .with_evidence(message),
+        ),
+        "InvalidImageName" => Some(
+            Cause::new(CauseId::ImageNameInvalid, format!("InvalidImageName {image}")).with_evidence(message),
+        ),
         _ => None,
     }
 }
@@ -81,7 +83,7 @@ pub(super) fn find_image_problem(
 fn unpulled(image: &str, reason: &str, message: &str) -> Cause {
     let (id, what) =
         pull_failure(message, image).unwrap_or_else(|| (CauseId::ImagePull, format!("cannot pull {image}")));
-    Cause::of_pod(id, format!("{reason}, {what}"), inner_message(message))
+    Cause::new(id, format!("{reason}, {what}")).with_evidence(inner_message(message))
 }
 
 /// Returns the message of the failed pull. Older kubelets write it only to an event: `Failed to pull image
@@ -127,7 +129,7 @@ pub(super) fn find_failed_hook(
     let what = hook.map(|hook| format!(", {}", handler_text(hook))).unwrap_or_default();
     let message = container.waiting_message();
     let evidence = message.split_once("failed - error: ").map_or("", |(_, error)| error);
-    Some(Cause::of_pod(CauseId::PostStartHook, format!("postStart hook fails{what}"), evidence))
+    Some(Cause::new(CauseId::PostStartHook, format!("postStart hook fails{what}")).with_evidence(evidence))
 }
 
 /// Returns the problem of a container that never ran.
@@ -140,7 +142,7 @@ pub(super) fn find_failed_start(container: &Container, _: &Pod, _: &CauseContext
         }
         None => (CauseId::ContainerStart, "cannot be started".to_owned()),
     };
-    Some(Cause::of_pod(id, summary, inner_message(message)))
+    Some(Cause::new(id, summary).with_evidence(inner_message(message)))
 }
 
 /// Returns the runtime's error. After some attempts a waiting container has only the message `back-off`; its
@@ -163,14 +165,14 @@ pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     }
     if !pod.sandbox.is_true() {
         let summary = "ContainerCreating, its volumes and network are being set up";
-        return Some(Cause::of_pod(CauseId::ContainerCreating, summary, ""));
+        return Some(Cause::new(CauseId::ContainerCreating, summary));
     }
     let has_hook = context
         .declared(&waiting.name)
         .is_some_and(|declared| declared.pointer("/lifecycle/postStart").is_some());
     let or_hook = if has_hook { ", or its postStart hook runs" } else { "" };
     let summary = format!("image {} is being pulled{or_hook}", waiting.image);
-    Some(Cause::of_pod(CauseId::ImagePulling, summary, ""))
+    Some(Cause::new(CauseId::ImagePulling, summary))
 }
 
 /// Whether the kubelet creates this container next. Containers wait until all init containers have finished.
@@ -209,7 +211,7 @@ pub(super) fn find_init_problem(
     }
     let ContainerState::Running { since: Some(since) } = container.state else { return None };
     let is_slow = context.now.duration_since(since) > SLOW_AFTER;
-    is_slow.then(|| Cause::of_pod(CauseId::InitRunning, "init container is still running", ""))
+    is_slow.then(|| Cause::new(CauseId::InitRunning, "init container is still running"))
 }
 
 /// The causes of failed pulls, with their words and with phrases of the messages. The order matters. A denied pull also
@@ -342,7 +344,7 @@ mod tests {
                 "references non-existent config key: a.yaml",
             ),
         ] {
-            assert_eq!(missing(message), Some(Cause::of_pod(id, summary, "")));
+            assert_eq!(missing(message), Some(Cause::new(id, summary)));
         }
         assert_eq!(missing("container has runAsNonRoot and image will run as root"), None);
         assert_eq!(missing(r#"configmap "half"#), None);

@@ -44,7 +44,7 @@ pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause
     }
     let waiting: Vec<&Pod> = updated.into_iter().filter(|pod| !pod.ready).collect();
     let summary = format!("new pods wait for what old pods hold, and {}", kept_by(workload));
-    let cause = Cause::of_workload(CauseId::SurgeDeadlock, summary);
+    let cause = Cause::new(CauseId::SurgeDeadlock, summary);
     let Some(first) = waiting.first() else {
         let quota = found.iter().find(|one| one.id == CauseId::QuotaExceeded && !one.is_transient)?;
         let evidence = format!("{}; {} counts in it", quota.summary, holder.name);
