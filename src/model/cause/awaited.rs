@@ -7,7 +7,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::SignedDuration;
 use serde_json::Value;
 
-use super::context::{CauseContext, PodProblem, SLOW_AFTER};
+use super::context::{CauseContext, SLOW_AFTER};
 use super::node::is_unreachable;
 use super::running::since;
 use super::{Cause, CauseId};
@@ -21,40 +21,29 @@ use crate::model::text::plural::plural;
 /// The time that the kubelet has after the grace period to confirm the end of a pod.
 const CONFIRMATION_TIME: SignedDuration = SignedDuration::from_secs(30);
 
-/// Returns the problems of slow terminating pods that the controller waits for before it creates their replacements.
+/// Returns the problem of a slow terminating pod that the controller waits for before it creates the replacement.
 /// A Deployment waits only with `Recreate`, a DaemonSet unless it may surge, and a StatefulSet always.
-pub(super) fn terminating<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>> {
+pub(super) fn terminating(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let waits = workload.kind().pods().wait_for_terminating_pods(workload);
-    let began =
-        |pod: &Pod| pod.deletion_deadline?.checked_sub(SignedDuration::from_secs(pod.grace_seconds?)).ok();
-    let is_awaited = |pod: &&Pod| {
-        let is_slow = began(pod).is_some_and(|began| context.now.duration_since(began) > SLOW_AFTER);
-        waits && is_slow && !is_late(pod, context)
-    };
-    let problems = context.observed.own_pods().filter(is_awaited).map(|pod| {
-        let grace = Duration::from_secs(
-            pod.grace_seconds.and_then(|seconds| seconds.try_into().ok()).unwrap_or_default(),
-        );
-        let summary = format!("old pod is still terminating, grace period {}", go_duration::write(grace));
-        PodProblem { pod, container: None, cause: Cause::new(CauseId::OldPodsTerminating, summary) }
-    });
-    problems.collect()
+    let grace = pod.grace_seconds?;
+    let began = pod.deletion_deadline?.checked_sub(SignedDuration::from_secs(grace)).ok()?;
+    let is_slow = context.now.duration_since(began) > SLOW_AFTER && !is_late(pod, context);
+    if !is_slow || !workload.kind().pods().wait_for_terminating_pods(workload) {
+        return None;
+    }
+    let grace = go_duration::write(Duration::from_secs(grace.try_into().unwrap_or_default()));
+    let summary = format!("old pod is still terminating, grace period {grace}");
+    Some(Cause::new(CauseId::OldPodsTerminating, summary))
 }
 
 fn is_late(pod: &Pod, context: &CauseContext<'_>) -> bool {
-    pod.deletion_deadline
-        .is_some_and(|deletion_deadline| context.now.duration_since(deletion_deadline) > CONFIRMATION_TIME)
+    pod.deletion_deadline.is_some_and(|deadline| context.now.duration_since(deadline) > CONFIRMATION_TIME)
 }
 
-/// Returns the problems of pods, of any revision, that outlive their grace period.
-pub(super) fn outliving_grace_period<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>> {
-    let problems = context.observed.own_pods().filter(|pod| is_late(pod, context)).map(|pod| PodProblem {
-        pod,
-        container: None,
-        cause: Cause::new(CauseId::StuckTerminating, summary(pod)).with_evidence(&pod.message),
-    });
-    problems.collect()
+/// Returns the problem of a pod, of any revision, that outlives its grace period.
+pub(super) fn outliving_grace_period(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
+    is_late(pod, context)
+        .then(|| Cause::new(CauseId::StuckTerminating, summary(pod)).with_evidence(&pod.message))
 }
 
 /// Returns the summary for a pod that outlives its grace period. An unreachable kubelet cannot confirm the end of
@@ -76,22 +65,15 @@ fn summary(pod: &Pod) -> String {
 /// The controller waits until each pod is available before it updates the next. If that pod runs an outdated
 /// revision, no rollback or fix reaches it until a user deletes it. The controller waits for the pod with the
 /// lowest ordinal. A pod of the current revision has a cause of its own.
-pub(super) fn blocking(context: &CauseContext<'_>) -> Vec<Cause> {
-    let observed = context.observed;
-    let is_ordered = observed.workload.kind().pods().wait_for_each_other(&observed.workload);
-    let Some(current) = context.revision.filter(|_| is_ordered) else { return Vec::new() };
-    let mut unready: Vec<&Pod> = observed.own_pods().filter(|pod| !pod.ready && !pod.terminating).collect();
-    unready.sort_by_key(|pod| pod.ordinal);
-    let Some(lowest) = unready.first().filter(|pod| !observed.workload.runs(pod, current)) else {
-        return Vec::new();
-    };
-    blocking_cause(lowest, context).into_iter().collect()
-}
-
-fn blocking_cause(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    let revision = context.observed.revision_of(pod);
-    let problems =
-        CauseContext::new(context.observed, revision, context.allowed, context.now).problems_of(pod);
+pub(super) fn blocking(context: &CauseContext<'_>) -> Option<Cause> {
+    let (observed, current) = (context.observed, context.revision?);
+    if !observed.workload.kind().pods().wait_for_each_other(&observed.workload) {
+        return None;
+    }
+    let unready = observed.own_pods().filter(|pod| !pod.ready && !pod.terminating);
+    let pod = unready.min_by_key(|pod| pod.ordinal).filter(|pod| !observed.workload.runs(pod, current))?;
+    let revision = observed.revision_of(pod);
+    let problems = CauseContext::new(observed, revision, context.allowed, context.now).problems_of(pod);
     let found = problems.first()?; // a pod without a problem is still starting
     let revision_label = revision
         .map_or_else(|| "another revision".to_owned(), |revision| format!("revision {}", revision.label()));
@@ -106,8 +88,7 @@ fn blocking_cause(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
         container: found.container.map(|container| container.name.clone()),
         restarts: found.container.map_or(0, |container| container.restarts),
         // The pod may have been broken before the rollout began.
-        since: since(found.cause.id, pod, found.container)
-            .max(context.revision.and_then(|current| current.created)),
+        since: since(found.cause.id, pod, found.container).max(current.created),
         ..cause
     })
 }

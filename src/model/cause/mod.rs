@@ -70,10 +70,14 @@ pub fn causes_of(
     causes.extend(held::min_ready(&context, state));
     causes.extend(held::unavailable(&context));
     causes.extend(deleting);
-    let mut problems = awaited::outliving_grace_period(&context);
+    let of_all_pods = |detect: PodDetector| {
+        let problem = |pod| Some(PodProblem { pod, container: None, cause: detect(pod, &context)? });
+        observed.own_pods().filter_map(problem).collect::<Vec<_>>()
+    };
+    let mut problems = of_all_pods(awaited::outliving_grace_period);
     if state != RolloutState::Complete {
-        problems.extend(awaited::terminating(&context));
-        problems.extend(node::unreachable(&context));
+        problems.extend(of_all_pods(awaited::terminating));
+        problems.extend(of_all_pods(node::unreachable));
         problems.extend(context.pod_problems());
         causes.extend(admission::causes(&context));
         causes.extend(awaited::blocking(&context));

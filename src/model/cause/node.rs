@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::context::{CauseContext, PodProblem, SLOW_AFTER};
+use super::context::{CauseContext, SLOW_AFTER};
 use super::start::inner_message;
 use super::{Cause, CauseId, start};
 use crate::model::api::container::Container;
@@ -152,15 +152,10 @@ pub(super) fn no_sandbox(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause>
     )
 }
 
-/// Returns the problems of pods, of any revision, on unreachable nodes. A DaemonSet waits for each of its nodes.
-pub(super) fn unreachable<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>> {
-    let pods = context.observed.own_pods().filter(|pod| !pod.terminating && is_unreachable(pod));
-    let problems = pods.map(|pod| PodProblem {
-        pod,
-        container: None,
-        cause: Cause::new(CauseId::NodeNotReady, format!("node {} does not answer", pod.node)),
-    });
-    problems.collect()
+/// Returns the problem of a pod, of any revision, on an unreachable node. A DaemonSet waits for each of its nodes.
+pub(super) fn unreachable(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
+    (!pod.terminating && is_unreachable(pod))
+        .then(|| Cause::new(CauseId::NodeNotReady, format!("node {} does not answer", pod.node)))
 }
 
 /// Whether the pod is on an unreachable node. The node controller then sets `Ready` to false and leaves

@@ -34,9 +34,9 @@ pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause
     if !workload.kind().can_deadlock_on_surge() || budget.unavailable > 0 || budget.surge == 0 {
         return None;
     }
-    let current = context.revision?;
+    context.revision?;
     let (updated, old): (Vec<&Pod>, Vec<&Pod>) =
-        observed.own_pods().filter(|pod| pod.is_active()).partition(|pod| workload.runs(pod, current));
+        (observed.updated_pods().collect(), observed.outdated_pods().collect());
     let ready = updated.iter().chain(&old).filter(|pod| pod.ready).count();
     let holder = old.iter().find(|pod| pod.ready)?;
     if i64::try_from(ready).is_ok_and(|ready| ready > workload.wanted()) {
@@ -51,34 +51,26 @@ pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause
         return Some(Cause { since: quota.since, ..cause }.with_evidence(&evidence));
     };
     let waits = waiting.iter().map(|pod| awaited(pod, &old, context)).collect::<Option<Vec<_>>>()?;
-    let is_transient = waits.iter().any(|wait| wait.may_pass);
+    let is_transient = waits.iter().any(|(_, may_pass)| *may_pass);
     let since = waiting.iter().filter_map(|pod| since(CauseId::SurgeDeadlock, pod, None)).min();
-    let evidence = format!("{} waits for {}", first.name, waits.first()?.what);
+    let evidence = format!("{} waits for {}", first.name, waits.first()?.0);
     Some(Cause { is_transient, since, ..cause }.with_pods(waiting.iter().copied()).with_evidence(&evidence))
 }
 
-/// What a pod waits for.
-struct Wait {
-    /// What an old pod holds, with that pod.
-    what: String,
-    /// Whether it can become free although the old pod stays.
-    may_pass: bool,
-}
-
-/// Returns what a pod waits for that an old pod holds.
-fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<Wait> {
+/// Returns what a pod waits for, with the old pod that holds it; and whether it can become free although that pod stays.
+fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<(String, bool)> {
     const ONE_POD: &str = "with ReadWriteOncePod access mode already in-use by another pod";
     let message = &pod.scheduling.message;
     if pod.node.is_empty() && message.contains(ONE_POD) {
         let holder = old.iter().find(|old| old.ready)?;
         let what = format!("a ReadWriteOncePod claim that {} uses", holder.name);
-        return Some(Wait { what, may_pass: false });
+        return Some((what, false));
     }
     if let Some(reasons) = reasons_of_full_nodes(message).filter(|_| pod.node.is_empty()) {
         let revision = context.revision?;
         let holder = old.iter().find(|old| old.ready && asks_for_as_much(old, revision, context.observed))?;
         let what = format!("room on a node ({reasons}), and {} has as much", holder.name);
-        return Some(Wait { what, may_pass: true });
+        return Some((what, true));
     }
     let mut warnings = context.warnings(pod, "");
     let attach = &warnings.find(|warning| warning.reason == "FailedAttachVolume")?.message;
@@ -87,7 +79,7 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<Wait> 
     let (_, users) = rest.split_once("already used by pod(s) ")?;
     let is_named = |name: &str| users.split([',', ' ']).any(|user| user == name);
     let holder = old.iter().find(|old| is_named(&old.name))?;
-    Some(Wait { what: format!("volume {volume}, which {} uses", holder.name), may_pass: false })
+    Some((format!("volume {volume}, which {} uses", holder.name), false))
 }
 
 /// Whether a pod asks for what the pods of a revision ask for. Then such a pod fits on its node once it is gone, because no
