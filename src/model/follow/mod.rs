@@ -4,7 +4,6 @@
 //! that an older observation must not decide. A missed event can therefore delay an outcome, and never change it.
 
 mod cause_ledger;
-mod decision;
 mod evaluation;
 mod expected_revision;
 mod options;

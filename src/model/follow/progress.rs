@@ -20,31 +20,20 @@ use crate::model::observation::Observation;
 #[derive(Debug, Default)]
 pub(in crate::model) struct ProgressClock {
     generation: i64,
-    furthest: Option<Furthest>,
+    /// The updated, the ready and the available pods, and the negated number of the outdated ones.
+    furthest: Option<[i64; 4]>,
     last_progress: Duration,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Furthest {
-    updated: i64,
-    outdated: i64,
-    ready: i64,
-    available: i64,
 }
 
 impl ProgressClock {
     /// Records the counters of one observation.
     pub(in crate::model) fn record(&mut self, workload: &Workload, now: Duration) {
         let counts = workload.counts();
-        let here = Furthest {
-            updated: counts.updated,
-            outdated: counts.outdated(),
-            ready: counts.ready,
-            available: counts.available.unwrap_or_default(),
-        };
+        let available = counts.available.unwrap_or_default();
+        let here = [counts.updated, counts.ready, available, -counts.outdated()];
         let generation = workload.object().generation();
         let before = self.furthest.filter(|_| generation == self.generation);
-        let furthest = before.map_or(here, |before| before.or_further(here));
+        let furthest = before.map_or(here, |before| std::array::from_fn(|i| before[i].max(here[i])));
         if before != Some(furthest) {
             self.last_progress = now;
         }
@@ -54,18 +43,6 @@ impl ProgressClock {
     /// Returns when the counters last improved, counted from the start of the follower.
     pub(in crate::model) fn last_progress(&self) -> Duration {
         self.last_progress
-    }
-}
-
-impl Furthest {
-    /// Returns the best value of each counter.
-    fn or_further(self, here: Self) -> Self {
-        Self {
-            updated: self.updated.max(here.updated),
-            outdated: self.outdated.min(here.outdated),
-            ready: self.ready.max(here.ready),
-            available: self.available.max(here.available),
-        }
     }
 }
 
