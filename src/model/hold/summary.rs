@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::lost_annotation::{end_command, is_annotation_lost};
+use super::pause::{end_command, is_annotation_lost};
 use crate::model::api::patch::Patch;
 use crate::model::diff::{Change, Diff, SecretValues, short_text};
 use crate::model::hold::plan::{Hold, Plan};
@@ -11,34 +11,6 @@ use crate::model::kind::{Workload, strategy};
 use crate::model::revision::template::Template;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
-
-/// What holds outdated pods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeldBy {
-    /// The field that pauses the kind.
-    Paused,
-    /// `OnDelete`: pods are replaced only after they are deleted.
-    OnDelete,
-    /// A partition: pods below this index are held.
-    Partition(i64),
-    /// A plan of `step` that holds by other fields than a partition and `OnDelete`.
-    Plan,
-}
-
-/// Returns what holds the outdated pods of this workload.
-#[must_use]
-pub fn held_by(workload: &Workload) -> Option<HeldBy> {
-    if workload.is_paused() {
-        return Some(HeldBy::Paused);
-    }
-    if strategy::is_on_delete(workload) {
-        return Some(HeldBy::OnDelete);
-    }
-    if workload.is_completion_blocked_by_hold() && Hold::in_force(workload).is_some() {
-        return Some(HeldBy::Plan);
-    }
-    Some(strategy::partition(workload)).filter(|partition| *partition > 0).map(HeldBy::Partition)
-}
 
 /// Returns how a batch failed, if the plan of a hold has stopped or rolls back because of that.
 fn failure_words(hold: &Hold) -> Option<String> {

@@ -48,30 +48,6 @@ impl HoldMethod {
         }
     }
 
-    /// Returns the value of a field after the end of the hold: the original one. Of an update strategy that another client
-    /// changed meanwhile, [only what the hold wrote](strategy::restored) is restored.
-    #[must_use]
-    pub fn restored(
-        self,
-        workload: &Workload,
-        held: &HoldFields,
-        original: &HoldFields,
-        name: &str,
-    ) -> Option<Value> {
-        match self {
-            Self::Partition | Self::OnDelete => {
-                strategy::restored(workload, held.get(name), original.get(name))
-            }
-            Self::UpdateBudget => original.get(name).cloned(),
-        }
-    }
-
-    /// Whether the fields of a workload can only be those of a hold, whatever its annotation says.
-    #[must_use]
-    pub fn is_evident(self, workload: &Workload) -> bool {
-        self == Self::UpdateBudget && deployment_hold::is_held(workload)
-    }
-
     /// Whether no updated pod counts as available while a plan holds the workload. The controller then never completes the
     /// rollout, keeps surge pods, and cannot be held for another template.
     pub(super) fn blocks_completion(self) -> bool {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fields::HoldFields;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Pods, Workload, strategy};
+use super::{HoldMethod, Pods, Workload, deployment_hold, strategy};
 use crate::model::api::managed_fields::with_template_owners_only;
 use crate::model::api::object::Condition;
 use crate::model::api::patch::FieldPath;
@@ -128,6 +128,12 @@ impl Workload {
     #[must_use]
     pub fn is_completion_blocked_by_hold(&self) -> bool {
         self.kind.hold_method().is_ok_and(HoldMethod::blocks_completion)
+    }
+
+    /// Whether its fields can only be those of a plan, whatever its annotation says.
+    #[must_use]
+    pub fn has_fields_of_plan(&self) -> bool {
+        self.is_completion_blocked_by_hold() && deployment_hold::is_held(self)
     }
 
     /// Returns how long a pod must be ready before it counts as available.

@@ -102,7 +102,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
             if hold.as_ref().is_some_and(|hold| hold.fields != below.fields) {
                 below.add_fields_to(workload, &mut patch);
             }
-            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.annotation(workload).into());
+            below.store(workload, &mut patch);
         }
         (None, Some(hold)) => {
             hold.end(workload, &mut patch);

@@ -182,7 +182,7 @@ impl Hold {
 
     pub(super) fn is_field_held(&self, workload: &Workload, name: &str) -> bool {
         workload.kind().hold_method().is_ok_and(|method| {
-            let may_be_held = self.holds_by_fields(workload) || method.is_evident(workload);
+            let may_be_held = self.holds_by_fields(workload) || workload.has_fields_of_plan();
             may_be_held && method.is_field_held(workload, &self.fields, name)
         })
     }

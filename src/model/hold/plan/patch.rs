@@ -20,6 +20,11 @@ impl Hold {
         go_json(&members)
     }
 
+    /// Adds to a patch the annotation that stores the hold.
+    pub(in crate::model) fn store(&self, workload: &Workload, patch: &mut Patch) {
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), self.annotation(workload).into());
+    }
+
     /// Returns the patch that stores the hold, and the hold as it is then. The patch also writes new values of its fields, if
     /// there are any, such as those that release pods. It tests the uid, the template, all fields of the hold, and the
     /// annotation.
@@ -31,7 +36,7 @@ impl Hold {
             hold = hold.with_fields(fields);
             hold.add_fields_to(workload, &mut patch);
         }
-        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
+        hold.store(workload, &mut patch);
         (hold, patch)
     }
 

@@ -37,10 +37,9 @@ pub fn is_rollback_held(workload: &Workload) -> bool {
 #[must_use]
 pub fn completed_rollback(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
-    let live = observed.revisions.current()?;
+    observed.revisions.current()?;
     let hold = Hold::in_force(workload).filter(|hold| hold.is_rolling_back_to_live_template(workload))?;
-    let mut pods = observed.own_pods().filter(|pod| pod.is_active());
-    let is_back = observed.pods.is_some() && pods.all(|pod| workload.runs(pod, live));
+    let is_back = observed.pods.is_some() && observed.outdated_pods().next().is_none();
     (is_back && workload.is_observed() && workload.is_update_reported_stable()).then_some(hold)
 }
 
