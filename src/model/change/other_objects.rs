@@ -11,6 +11,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::effect::{Effect, UpdatePace};
+use crate::model::api::container::declared_containers;
 use crate::model::api::object::Object;
 use crate::model::api::quantity::Quantity;
 use crate::model::api::selector::Selector;
@@ -139,7 +140,7 @@ fn asked(container: &Value, kind: &str, resource: &str) -> Option<Quantity> {
 }
 
 fn all_containers(workload: &Workload) -> impl Iterator<Item = &Value> {
-    ["initContainers", "containers"].into_iter().flat_map(|list| containers(workload, list))
+    workload.object().at("/spec/template").into_iter().flat_map(declared_containers)
 }
 
 fn containers<'a>(workload: &'a Workload, list: &str) -> impl Iterator<Item = &'a Value> {

@@ -38,47 +38,33 @@ impl Reference {
     }
 }
 
-/// A place of a template that may name an object: the value, and its member with the name.
-struct Place<'a> {
-    type_: &'static ResourceType,
-    value: &'a Value,
-    member: &'static str,
-}
+/// An object that a place of a template names, and whether the place is marked `optional`.
+type NamedObject = (Reference, bool);
 
-impl<'a> Place<'a> {
-    fn of(type_: &'static ResourceType, value: Option<&'a Value>, member: &'static str) -> Option<Self> {
-        Some(Self { type_, value: value?, member })
-    }
-
-    fn is_optional(&self) -> bool {
-        self.value.get("optional") == Some(&Value::Bool(true))
-    }
-
-    /// Returns the object that it names; none without a name.
-    fn reference(&self) -> Option<Reference> {
-        let name = self.value.get(self.member)?.as_str().filter(|name| !name.is_empty())?;
-        Some(Reference { type_: self.type_, name: name.to_owned() })
-    }
+/// Returns the object whose name is a member of a value; none without a name.
+fn named_by(type_: &'static ResourceType, value: Option<&Value>, member: &str) -> Option<NamedObject> {
+    let name = value?.get(member)?.as_str().filter(|name| !name.is_empty())?;
+    Some((Reference { type_, name: name.to_owned() }, value?.get("optional") == Some(&Value::Bool(true))))
 }
 
 /// Returns the ConfigMaps and Secrets of the environment of a container.
-fn environment(container: &Value) -> impl Iterator<Item = Place<'_>> {
+fn environment(container: &Value) -> impl Iterator<Item = NamedObject> {
     let all = elements(container, "envFrom").map(|source| (source, ["configMapRef", "secretRef"]));
     let each = elements(container, "env").filter_map(|variable| variable.get("valueFrom"));
     let each = each.map(|source| (source, ["configMapKeyRef", "secretKeyRef"]));
     all.chain(each).flat_map(|(source, [config_map, secret])| {
         let places = [(&CONFIG_MAP, config_map), (&SECRET, secret)];
-        places.into_iter().filter_map(|(type_, member)| Place::of(type_, source.get(member), "name"))
+        places.into_iter().filter_map(|(type_, member)| named_by(type_, source.get(member), "name"))
     })
 }
 
 /// Returns the ConfigMaps and Secrets whose keys are the files of a volume.
-fn files(volume: &Value) -> impl Iterator<Item = Place<'_>> {
+fn files(volume: &Value) -> impl Iterator<Item = NamedObject> {
     let sources = volume.get("projected").into_iter().flat_map(|volume| elements(volume, "sources"));
     let all = std::iter::once((volume, "secretName")).chain(sources.map(|source| (source, "name")));
     all.flat_map(|(source, name_of_secret)| {
-        let config_map = Place::of(&CONFIG_MAP, source.get("configMap"), "name");
-        config_map.into_iter().chain(Place::of(&SECRET, source.get("secret"), name_of_secret))
+        let config_map = named_by(&CONFIG_MAP, source.get("configMap"), "name");
+        config_map.into_iter().chain(named_by(&SECRET, source.get("secret"), name_of_secret))
     })
 }
 
@@ -88,26 +74,26 @@ fn files(volume: &Value) -> impl Iterator<Item = Place<'_>> {
 pub fn references(template: &Value) -> Vec<Reference> {
     let mut found = Vec::new();
     let Some(spec) = template.get("spec") else { return found };
-    let claim = |volume| Place::of(&PERSISTENT_VOLUME_CLAIM, volume, "claimName");
+    let claim = |volume| named_by(&PERSISTENT_VOLUME_CLAIM, volume, "claimName");
     let volumes = elements(spec, "volumes");
     let volumes =
         volumes.flat_map(|one| claim(one.get("persistentVolumeClaim")).into_iter().chain(files(one)));
-    let pull = elements(spec, "imagePullSecrets").filter_map(|one| Place::of(&SECRET, Some(one), "name"));
+    let pull = elements(spec, "imagePullSecrets").filter_map(|one| named_by(&SECRET, Some(one), "name"));
     let devices = elements(spec, "resourceClaims");
-    let devices = devices.filter_map(|one| Place::of(&RESOURCE_CLAIM, Some(one), "resourceClaimName"));
+    let devices = devices.filter_map(|one| named_by(&RESOURCE_CLAIM, Some(one), "resourceClaimName"));
     let of_pod = [
         (&SERVICE_ACCOUNT, "serviceAccountName"),
         (&PRIORITY_CLASS, "priorityClassName"),
         (&RUNTIME_CLASS, "runtimeClassName"),
     ];
-    let of_pod = of_pod.into_iter().filter_map(|(type_, member)| Place::of(type_, Some(spec), member));
+    let of_pod = of_pod.into_iter().filter_map(|(type_, member)| named_by(type_, Some(spec), member));
     let places = declared_containers(template)
         .flat_map(environment)
         .chain(volumes)
         .chain(pull)
         .chain(devices)
         .chain(of_pod);
-    for reference in places.filter(|place| !place.is_optional()).filter_map(|place| place.reference()) {
+    for (reference, _) in places.filter(|(_, is_optional)| !is_optional) {
         let exists_anyway = reference.type_ == &SERVICE_ACCOUNT && reference.name == "default";
         if !exists_anyway && !found.contains(&reference) {
             found.push(reference);
@@ -190,12 +176,12 @@ pub fn configuration_of(template: &Value) -> Vec<ConfigurationUse> {
     let mut found = Vec::new();
     let Some(spec) = template.get("spec") else { return found };
     for container in declared_containers(template) {
-        for object in environment(container).filter_map(|place| place.reference()) {
+        for (object, _) in environment(container) {
             add(&mut found, object, Some(container));
         }
     }
     for volume in elements(spec, "volumes") {
-        for object in files(volume).filter_map(|place| place.reference()) {
+        for (object, _) in files(volume) {
             add(&mut found, object.clone(), None);
             for container in declared_containers(template).filter(|container| mounts_parts(container, volume))
             {
