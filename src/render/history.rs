@@ -268,7 +268,7 @@ pub fn by_number(revisions: &Revisions) -> BTreeMap<i64, &Revision> {
         match revision.number {
             RevisionNumber::Known(number) => numbered.insert(number, revision),
             RevisionNumber::Missing => numbered.insert(0, revision),
-            RevisionNumber::Unreadable(_) => None,
+            RevisionNumber::Unreadable => None,
         };
     }
     numbered

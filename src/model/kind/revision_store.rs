@@ -59,15 +59,14 @@ impl RevisionStore {
     /// Returns the number of a revision.
     #[must_use]
     pub fn number(self, object: &Object) -> RevisionNumber {
-        match self {
-            Self::ReplicaSets => {
-                object.annotation(NUMBER).map_or(RevisionNumber::Missing, RevisionNumber::read)
-            }
-            Self::ControllerRevisions { .. } => {
-                let Some(value) = object.at("/revision") else { return RevisionNumber::Missing };
-                let unreadable = || RevisionNumber::Unreadable(value.to_string());
-                value.as_i64().map_or_else(unreadable, RevisionNumber::Known)
-            }
+        let stored = match self {
+            Self::ReplicaSets => object.annotation(NUMBER).map(|text| text.parse().ok()),
+            Self::ControllerRevisions { .. } => object.at("/revision").map(Value::as_i64),
+        };
+        match stored {
+            Some(Some(number)) => RevisionNumber::Known(number),
+            Some(None) => RevisionNumber::Unreadable,
+            None => RevisionNumber::Missing,
         }
     }
 
@@ -197,29 +196,23 @@ impl RevisionStore {
 }
 
 /// The number of a revision, as stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevisionNumber {
     /// A number.
     Known(i64),
     /// No number: the controller has not written it yet, or another client removed it.
     Missing,
     /// Not a number.
-    Unreadable(String),
+    Unreadable,
 }
 
 impl RevisionNumber {
-    /// Parses the number in an annotation.
-    #[must_use]
-    pub fn read(text: &str) -> Self {
-        text.parse().map_or_else(|_| Self::Unreadable(text.to_owned()), Self::Known)
-    }
-
     /// Returns the number, if there is one.
     #[must_use]
-    pub fn known(&self) -> Option<i64> {
+    pub fn known(self) -> Option<i64> {
         match self {
-            Self::Known(number) => Some(*number),
-            Self::Missing | Self::Unreadable(_) => None,
+            Self::Known(number) => Some(number),
+            Self::Missing | Self::Unreadable => None,
         }
     }
 }

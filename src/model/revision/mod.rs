@@ -255,7 +255,7 @@ impl Revisions {
     }
 
     /// Iterates in ascending order.
-    pub fn iter(&self) -> Iter<'_> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Revision> + Clone {
         self.list.iter().map(Arc::as_ref)
     }
 
@@ -316,18 +316,6 @@ impl Revisions {
 
     fn at(&self, index: usize) -> Option<&Revision> {
         self.list.get(index).map(Arc::as_ref)
-    }
-}
-
-/// Iterates in ascending order.
-type Iter<'a> = std::iter::Map<std::slice::Iter<'a, Arc<Revision>>, fn(&'a Arc<Revision>) -> &'a Revision>;
-
-impl<'a> IntoIterator for &'a Revisions {
-    type Item = &'a Revision;
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
     }
 }
 

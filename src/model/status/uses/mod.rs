@@ -127,7 +127,7 @@ fn a_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseS
 /// Returns each number of each revision, ascending, with the number of that revision before it.
 fn numbered(observed: &Observation) -> Vec<(Option<i64>, Option<i64>, &Revision)> {
     let mut numbered = Vec::new();
-    for revision in &observed.revisions {
+    for revision in observed.revisions.iter() {
         let mut was = None;
         for number in &revision.past_numbers {
             numbered.push((Some(*number), was, revision));
