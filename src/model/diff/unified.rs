@@ -1,6 +1,7 @@
 //! The unified diff of two templates, with the position of each line in the template.
 
 use std::collections::HashMap;
+use std::ptr;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -9,7 +10,7 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_di
 use super::path;
 use super::path::{PathStep, TemplatePath};
 use crate::model::text::yaml;
-use crate::model::text::yaml::{Layout, Places};
+use crate::model::text::yaml::{Layout, YamlLine};
 
 /// Changed lines with their context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub enum DiffSide {
 /// Returns a template as YAML, in the same lines as the hunks.
 #[must_use]
 pub fn yaml(template: &Value) -> String {
-    lines(template, &mut NodeIds::default()).into_iter().map(|line| line.text + "\n").collect()
+    yaml::lines(template, Layout::Unfolded).into_iter().map(|line| line.text + "\n").collect()
 }
 
 /// Up to this many lines the search has no deadline. It takes at most the square of that in steps,
@@ -87,7 +88,7 @@ fn paths_of(steps: &[DiffOp], [from, to]: [&[TemplateLine]; 2], nodes: &NodeIds)
     let lines = changed.flat_map(|step| from[step.old_range()].iter().chain(&to[step.new_range()]));
     let mut common: Vec<&[PathStep]> = Vec::new();
     let mut parts = HashMap::new();
-    for steps in lines.map(|line| nodes.path(line.place).steps()) {
+    for steps in lines.map(|line| nodes.path(line.node).steps()) {
         let part = &steps[..steps.len().min(PART_DEPTH)];
         let known = *parts.entry(part).or_insert_with(|| {
             common.push(steps);
@@ -103,7 +104,11 @@ fn paths_of(steps: &[DiffOp], [from, to]: [&[TemplateLine]; 2], nodes: &NodeIds)
 const PART_DEPTH: usize = 3;
 
 /// One line of a template as YAML, and the object or list that it belongs to.
-type TemplateLine = yaml::YamlLine<NodeId>;
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct TemplateLine {
+    text: String,
+    node: NodeId,
+}
 
 /// The id of an object or list in the compared templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,33 +132,48 @@ impl NodeIds {
             NodeId(self.paths.len() - 1)
         })
     }
-}
 
-impl Places for NodeIds {
-    type Place = NodeId;
-
-    fn member(&mut self, within: NodeId, name: &str) -> NodeId {
-        let mut path = self.path(within).clone();
-        path.push(PathStep::Member(name.to_owned()));
-        self.node(&path)
-    }
-
-    /// An element without a key has no node of its own.
-    fn elements(&mut self, within: NodeId, list: &str, elements: &[Value]) -> Vec<NodeId> {
-        let Some(keys) = path::element_keys(list, elements) else { return vec![within; elements.len()] };
-        let mut path = self.path(within).clone();
-        let element = |key| {
-            path.push(PathStep::Element(key));
-            let node = self.node(&path);
+    /// Adds the objects and lists of a value, which is the member `name` of an object, by their addresses. An element without
+    /// a key has the path of its list.
+    fn add(
+        &mut self,
+        value: &Value,
+        name: &str,
+        path: &mut TemplatePath,
+        ids: &mut HashMap<*const Value, NodeId>,
+    ) {
+        if value.is_object() || value.is_array() {
+            ids.insert(ptr::from_ref(value), self.node(path));
+        }
+        for (member, value) in value.as_object().into_iter().flatten() {
+            path.push(PathStep::Member(member.clone()));
+            self.add(value, member, path, ids);
             path.pop();
-            node
-        };
-        keys.into_iter().map(element).collect()
+        }
+        let elements = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut keys = path::element_keys(name, elements).into_iter().flatten();
+        for element in elements {
+            let key = keys.next();
+            let is_keyed = key.is_some();
+            if let Some(key) = key {
+                path.push(PathStep::Element(key));
+            }
+            self.add(element, "", path, ids);
+            if is_keyed {
+                path.pop();
+            }
+        }
     }
 }
 
 /// Returns a template as YAML, never folded.
 fn lines(template: &Value, nodes: &mut NodeIds) -> Vec<TemplateLine> {
     let root = nodes.node(&TemplatePath::default());
-    yaml::lines(template, Layout::Unfolded, nodes, root)
+    let mut ids = HashMap::new();
+    nodes.add(template, "", &mut TemplatePath::default(), &mut ids);
+    let line = |line: YamlLine<'_>| {
+        let node = ids.get(&ptr::from_ref(line.node)).copied().unwrap_or(root);
+        TemplateLine { text: line.text, node }
+    };
+    yaml::lines(template, Layout::Unfolded).into_iter().map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! YAML as `kubectl -o yaml` prints it, as lines with their places in the document.
+//! YAML as `kubectl -o yaml` prints it, as lines with the objects and lists that they belong to.
 //!
 //! kubectl uses `go.yaml.in/yaml/v2`: keys in natural order, list items level with their key, quotes for strings
 //! that YAML 1.1 would read as another type, `|` for several lines, and long lines folded after column 80. The
@@ -21,67 +21,38 @@ use scalar::Position;
 /// Returns a document, with a newline at the end.
 #[must_use]
 pub fn yaml(value: &Value) -> String {
-    lines(value, Layout::Kubectl, &mut (), ()).into_iter().map(|line| line.text + "\n").collect()
+    lines(value, Layout::Kubectl).into_iter().map(|line| line.text + "\n").collect()
 }
 
-/// One line, and the object or list that it belongs to. The line that opens an object belongs to it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::model) struct YamlLine<P> {
+/// One line, and the innermost object or list that it belongs to. The line that opens an object belongs to it.
+pub(in crate::model) struct YamlLine<'v> {
     pub(in crate::model) text: String,
-    pub(in crate::model) place: P,
+    pub(in crate::model) node: &'v Value,
 }
 
-/// Returns the places of the objects and lists of a document.
-pub(in crate::model) trait Places {
-    /// The place of an object or list.
-    type Place: Copy;
-
-    /// Returns the place of a member of an object.
-    fn member(&mut self, within: Self::Place, name: &str) -> Self::Place;
-
-    /// Returns the place of each element of a list, which is the member `list` of its object.
-    fn elements(&mut self, within: Self::Place, list: &str, elements: &[Value]) -> Vec<Self::Place>;
-}
-
-/// For documents that need no places.
-impl Places for () {
-    type Place = ();
-
-    fn member(&mut self, (): (), _: &str) {}
-
-    fn elements(&mut self, (): (), _: &str, elements: &[Value]) -> Vec<()> {
-        vec![(); elements.len()]
-    }
-}
-
-/// Returns the lines of a value, which is at the place `root`.
-pub(in crate::model) fn lines<P: Places>(
-    value: &Value,
-    layout: Layout,
-    places: &mut P,
-    root: P::Place,
-) -> Vec<YamlLine<P::Place>> {
-    let mut writer = LineWriter { lines: Vec::new(), line: String::new(), layout, places, place: root };
-    writer.node(value, "", 0);
+/// Returns the lines of a value.
+pub(in crate::model) fn lines(value: &Value, layout: Layout) -> Vec<YamlLine<'_>> {
+    let mut writer = LineWriter { lines: Vec::new(), line: String::new(), layout, node: value };
+    writer.node(value, 0);
     writer.lines
 }
 
-struct LineWriter<'a, P: Places> {
-    lines: Vec<YamlLine<P::Place>>,
+struct LineWriter<'v> {
+    lines: Vec<YamlLine<'v>>,
     /// The line that is not ended yet.
     line: String,
     layout: Layout,
-    places: &'a mut P,
-    place: P::Place,
+    /// The object or list that this line belongs to.
+    node: &'v Value,
 }
 
-impl<P: Places> LineWriter<'_, P> {
+impl<'v> LineWriter<'v> {
     /// Writes a node at the end of the current line, and ends its last line. Indents its further lines by at least
-    /// `indent`. A list is the member `list` of an object.
-    fn node(&mut self, value: &Value, list: &str, indent: usize) {
+    /// `indent`.
+    fn node(&mut self, value: &'v Value, indent: usize) {
         match value {
             Value::Object(members) if !members.is_empty() => return self.mapping(members, indent),
-            Value::Array(items) if !items.is_empty() => return self.sequence(list, items, indent),
+            Value::Array(items) if !items.is_empty() => return self.sequence(items, indent),
             Value::Object(_) => self.line.push_str("{}"),
             Value::Array(_) => self.line.push_str("[]"),
             Value::String(text) => self.text(text, indent, Position::Value),
@@ -90,12 +61,12 @@ impl<P: Places> LineWriter<'_, P> {
         self.end_line(0);
     }
 
-    fn mapping(&mut self, members: &Map<String, Value>, indent: usize) {
+    fn mapping(&mut self, members: &'v Map<String, Value>, indent: usize) {
         for (index, (name, value)) in natural(members).into_iter().enumerate() {
             if index > 0 {
                 self.line = " ".repeat(indent);
             }
-            let outer = self.place;
+            let outer = self.node;
             let is_simple = is_simple_key(name);
             if is_simple {
                 self.text(name, indent, Position::Key);
@@ -112,7 +83,7 @@ impl<P: Places> LineWriter<'_, P> {
                 _ => false,
             };
             if has_lines {
-                self.place = self.places.member(outer, name);
+                self.node = value;
             }
             let indent = if is_simple && value.is_array() { indent } else { indent + 2 };
             match (is_simple, has_lines) {
@@ -120,23 +91,22 @@ impl<P: Places> LineWriter<'_, P> {
                 (true, false) => self.line.push(' '),
                 (false, _) => {}
             }
-            self.node(value, name, indent);
-            self.place = outer;
+            self.node(value, indent);
+            self.node = outer;
         }
     }
 
-    fn sequence(&mut self, list: &str, items: &[Value], indent: usize) {
-        let outer = self.place;
-        let places = self.places.elements(outer, list, items);
-        for (index, (item, place)) in items.iter().zip(places).enumerate() {
+    fn sequence(&mut self, items: &'v [Value], indent: usize) {
+        let outer = self.node;
+        for (index, item) in items.iter().enumerate() {
             if index > 0 {
                 self.line = " ".repeat(indent);
             }
-            self.place = place;
+            self.node = if item.is_object() || item.is_array() { item } else { outer };
             self.line.push_str("- ");
-            self.node(item, "", indent + 2);
+            self.node(item, indent + 2);
         }
-        self.place = outer;
+        self.node = outer;
     }
 
     /// Writes a string, without the end of its last line.
@@ -153,7 +123,7 @@ impl<P: Places> LineWriter<'_, P> {
     /// Ends the current line, and begins another one with `indent` spaces.
     fn end_line(&mut self, indent: usize) {
         let text = std::mem::replace(&mut self.line, " ".repeat(indent));
-        self.lines.push(YamlLine { text, place: self.place });
+        self.lines.push(YamlLine { text, node: self.node });
     }
 }
 
