@@ -156,14 +156,6 @@ impl Object {
         Arc::make_mut(&mut self.0).pointer_mut(pointer).map(Value::take).unwrap_or_default()
     }
 
-    /// Returns the JSON without `metadata.managedFields`, as kubectl prints it.
-    #[must_use]
-    pub fn without_managed_fields(&self) -> Value {
-        let mut json = Value::clone(&self.0);
-        drop_managed_fields(&mut json);
-        json
-    }
-
     /// Changes `metadata.managedFields`, if there are any.
     #[must_use]
     pub(super) fn with_managed_fields(mut self, change: impl FnOnce(&mut Vec<Value>)) -> Self {

@@ -103,21 +103,16 @@ impl Conflict {
 }
 
 fn describe(precondition: &FieldValue, now: &Object) -> Vec<String> {
-    let found = precondition.path.value_in(now.json());
+    let (expected, found) = (precondition.value.as_ref(), precondition.path.value_in(now.json()));
+    let value = |name: &str, shown| vec![describe_value(name, expected, found, shown)];
     let members: Vec<&str> = precondition.path.members().iter().map(String::as_str).collect();
     match members.as_slice() {
-        ["spec", "template"] => describe_template(precondition.value.as_ref(), found),
+        ["spec", "template"] => describe_template(expected, found),
         ["spec", "paused"] => vec![if found.is_some() { "paused" } else { "resumed" }.to_owned()],
-        ["metadata", "annotations", HOLD_ANNOTATION] => {
-            vec![describe_value("the hold", precondition.value.as_ref(), found, false)]
-        }
-        ["metadata", "annotations", name] => {
-            vec![describe_value(&format!("annotation {name}"), precondition.value.as_ref(), found, false)]
-        }
-        ["spec", strategy @ ("strategy" | "updateStrategy")] => {
-            vec![describe_value(strategy, precondition.value.as_ref(), found, true)]
-        }
-        _ => vec![describe_value(&members.join("."), precondition.value.as_ref(), found, false)],
+        ["metadata", "annotations", HOLD_ANNOTATION] => value("the hold", false),
+        ["metadata", "annotations", name] => value(&format!("annotation {name}"), false),
+        ["spec", strategy @ ("strategy" | "updateStrategy")] => value(strategy, true),
+        _ => value(&members.join("."), false),
     }
 }
 
