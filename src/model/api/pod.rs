@@ -209,8 +209,7 @@ impl InPlaceUpdate {
 /// Returns the containers of the last batch of an update in place.
 fn restarted_containers(state: &Value) -> Vec<String> {
     let batches = state.get("containerBatchesRecord").and_then(Value::as_array);
-    let last = batches.and_then(|batches| batches.last()?.get("containers")?.as_array());
-    last.into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+    texts(batches.and_then(|batches| batches.last()?.get("containers")))
 }
 
 /// The fields of a node that `step` depends on.

@@ -113,7 +113,7 @@ impl Comparison {
     /// Whether both values are the same quantity. `1000m` and `1` have one digest and make no new
     /// revision.
     fn is_same_amount(&self, from: Option<&Value>, to: Option<&Value>) -> bool {
-        let amount = |value: Option<&Value>| value.and_then(Quantity::read).map(|amount| amount.exact());
+        let amount = |value: Option<&Value>| value.and_then(Quantity::read);
         match self.here.steps() {
             [.., PathStep::Member(object), PathStep::Member(member)]
                 if template::is_quantity(object, member) =>

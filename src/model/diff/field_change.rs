@@ -35,54 +35,44 @@ pub(super) enum FieldFormat {
     Restart,
 }
 
-/// A part of a template with a label of its own.
-#[derive(Debug)]
-struct KnownField {
-    /// The members from the container or the root to it.
-    path: &'static [&'static str],
-    word: &'static str,
-    format: FieldFormat,
-}
-
-const fn field(path: &'static [&'static str], word: &'static str, format: FieldFormat) -> KnownField {
-    KnownField { path, word, format }
-}
+/// A part of a template with a label of its own: the members from the container or the root to it, and its label.
+type KnownField = (&'static [&'static str], &'static str, FieldFormat);
 
 /// In the order of printing: the most frequent causes and fixes of failures first.
 const KNOWN_FIELDS: [KnownField; 33] = [
-    field(&["image"], "image", FieldFormat::Single),
-    field(&["spec", "containers"], "container", FieldFormat::Named),
-    field(&["spec", "initContainers"], "init container", FieldFormat::Named),
-    field(&["spec", "ephemeralContainers"], "ephemeral container", FieldFormat::Named),
-    field(&["env"], "env", FieldFormat::Value),
-    field(&["envFrom"], "env from", FieldFormat::Source),
-    field(&["command"], "command", FieldFormat::Single),
-    field(&["args"], "args", FieldFormat::Single),
-    field(&["resources", "limits"], "limits", FieldFormat::Amount),
-    field(&["resources", "requests"], "requests", FieldFormat::Amount),
-    field(&["startupProbe"], "startup probe", FieldFormat::Single),
-    field(&["readinessProbe"], "readiness probe", FieldFormat::Single),
-    field(&["livenessProbe"], "liveness probe", FieldFormat::Single),
-    field(&["ports"], "port", FieldFormat::Named),
-    field(&["volumeMounts"], "mount", FieldFormat::Named),
-    field(&["volumeDevices"], "device", FieldFormat::Named),
-    field(&["securityContext"], "security context", FieldFormat::Single),
-    field(&["imagePullPolicy"], "pull policy", FieldFormat::Single),
-    field(&["spec", "securityContext"], "security context", FieldFormat::Single),
-    field(&["spec", "volumes"], "volume", FieldFormat::Named),
-    field(&["spec", "serviceAccountName"], "service account", FieldFormat::Single),
-    field(&["spec", "nodeSelector"], "node selector", FieldFormat::Value),
-    field(&["spec", "affinity"], "affinity", FieldFormat::Single),
-    field(&["spec", "tolerations"], "toleration", FieldFormat::Named),
-    field(&["spec", "topologySpreadConstraints"], "topology spread", FieldFormat::Named),
-    field(&["spec", "terminationGracePeriodSeconds"], "grace period", FieldFormat::Single),
-    field(&["spec", "priorityClassName"], "priority class", FieldFormat::Single),
-    field(&["spec", "imagePullSecrets"], "pull secret", FieldFormat::Named),
-    field(&["spec", "hostAliases"], "host alias", FieldFormat::Named),
-    field(&["spec", "readinessGates"], "readiness gate", FieldFormat::Named),
-    field(&["metadata", "labels"], "label", FieldFormat::Value),
-    field(&["metadata", "annotations", RESTARTED_AT], "restarted", FieldFormat::Restart),
-    field(&["metadata", "annotations"], "annotation", FieldFormat::Value),
+    (&["image"], "image", FieldFormat::Single),
+    (&["spec", "containers"], "container", FieldFormat::Named),
+    (&["spec", "initContainers"], "init container", FieldFormat::Named),
+    (&["spec", "ephemeralContainers"], "ephemeral container", FieldFormat::Named),
+    (&["env"], "env", FieldFormat::Value),
+    (&["envFrom"], "env from", FieldFormat::Source),
+    (&["command"], "command", FieldFormat::Single),
+    (&["args"], "args", FieldFormat::Single),
+    (&["resources", "limits"], "limits", FieldFormat::Amount),
+    (&["resources", "requests"], "requests", FieldFormat::Amount),
+    (&["startupProbe"], "startup probe", FieldFormat::Single),
+    (&["readinessProbe"], "readiness probe", FieldFormat::Single),
+    (&["livenessProbe"], "liveness probe", FieldFormat::Single),
+    (&["ports"], "port", FieldFormat::Named),
+    (&["volumeMounts"], "mount", FieldFormat::Named),
+    (&["volumeDevices"], "device", FieldFormat::Named),
+    (&["securityContext"], "security context", FieldFormat::Single),
+    (&["imagePullPolicy"], "pull policy", FieldFormat::Single),
+    (&["spec", "securityContext"], "security context", FieldFormat::Single),
+    (&["spec", "volumes"], "volume", FieldFormat::Named),
+    (&["spec", "serviceAccountName"], "service account", FieldFormat::Single),
+    (&["spec", "nodeSelector"], "node selector", FieldFormat::Value),
+    (&["spec", "affinity"], "affinity", FieldFormat::Single),
+    (&["spec", "tolerations"], "toleration", FieldFormat::Named),
+    (&["spec", "topologySpreadConstraints"], "topology spread", FieldFormat::Named),
+    (&["spec", "terminationGracePeriodSeconds"], "grace period", FieldFormat::Single),
+    (&["spec", "priorityClassName"], "priority class", FieldFormat::Single),
+    (&["spec", "imagePullSecrets"], "pull secret", FieldFormat::Named),
+    (&["spec", "hostAliases"], "host alias", FieldFormat::Named),
+    (&["spec", "readinessGates"], "readiness gate", FieldFormat::Named),
+    (&["metadata", "labels"], "label", FieldFormat::Value),
+    (&["metadata", "annotations", RESTARTED_AT], "restarted", FieldFormat::Restart),
+    (&["metadata", "annotations"], "annotation", FieldFormat::Value),
 ];
 
 /// One change, with the labels to print.
@@ -192,16 +182,16 @@ fn source_kind(change: &Change) -> &'static str {
 }
 
 fn container_word(list: &str) -> &'static str {
-    let at = |field: &&KnownField| field.path == ["spec", list];
-    KNOWN_FIELDS.iter().find(at).map_or("container", |field| field.word)
+    let at = |(path, ..): &&KnownField| *path == ["spec", list];
+    KNOWN_FIELDS.iter().find(at).map_or("container", |(_, word, _)| word)
 }
 
 /// Returns the rank, label and format of the field that the steps lead to, and the remaining steps.
 /// A field without a label uses its member name.
 fn classify(steps: &[PathStep]) -> (usize, String, FieldFormat, &[PathStep]) {
-    for (rank, field) in KNOWN_FIELDS.iter().enumerate() {
-        if let Some(rest) = below(steps, field.path) {
-            return (rank, field.word.to_owned(), field.format, rest);
+    for (rank, (path, word, format)) in KNOWN_FIELDS.iter().enumerate() {
+        if let Some(rest) = below(steps, path) {
+            return (rank, (*word).to_owned(), *format, rest);
         }
     }
     let steps = below(steps, &["spec"]).filter(|rest| !rest.is_empty()).unwrap_or(steps);

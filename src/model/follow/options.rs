@@ -211,14 +211,9 @@ impl FollowOptions {
     /// Returns how long a rollout of this workload may make no progress. Returns none if its
     /// controller has a deadline, or if no option sets one.
     pub(super) fn deadline_for(&self, workload: &Workload) -> Option<Duration> {
-        self.deadline.filter(|_| !has_deadline(workload))
+        let of_controller = workload.object().int("/spec/progressDeadlineSeconds");
+        self.deadline.filter(|_| of_controller.is_none_or(|seconds| seconds >= NO_DEADLINE))
     }
-}
-
-/// Whether the controller itself reports a deadline (`spec.progressDeadlineSeconds`).
-fn has_deadline(workload: &Workload) -> bool {
-    let seconds = workload.object().int("/spec/progressDeadlineSeconds");
-    workload.kind().has_progress_deadline() && seconds.is_some_and(|seconds| seconds < NO_DEADLINE)
 }
 
 #[cfg(test)]

@@ -37,10 +37,6 @@ impl Kind for CloneSet {
         true
     }
 
-    fn has_progress_deadline(&self) -> bool {
-        true
-    }
-
     fn error_conditions(&self) -> &'static [&'static str] {
         &["FailedScale", "FailedUpdate"]
     }

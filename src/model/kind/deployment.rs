@@ -28,10 +28,6 @@ impl Kind for Deployment {
         "strategy"
     }
 
-    fn has_progress_deadline(&self) -> bool {
-        true
-    }
-
     fn pause_field(&self) -> &'static [VersionedPath] {
         &[("v1", &["spec", "paused"])]
     }

@@ -92,11 +92,6 @@ pub trait Kind: Sync {
         false
     }
 
-    /// Whether its controller reports `spec.progressDeadlineSeconds`.
-    fn has_progress_deadline(&self) -> bool {
-        false
-    }
-
     /// Returns the conditions in which its controller reports that it cannot create or update pods.
     fn error_conditions(&self) -> &'static [&'static str] {
         &[]

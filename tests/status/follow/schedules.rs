@@ -126,7 +126,7 @@ fn typed(resource: &Resource) -> &'static str {
 fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
     let state = verdict(final_state).state;
     let counts = final_state.workload.counts();
-    let is_a_set = !final_state.workload.kind().has_progress_deadline();
+    let is_a_set = !final_state.workload.kind().pods().are_interchangeable();
     // The API server sets the deadline of a Deployment, and no deadline of a CloneSet.
     let has_no_deadline =
         is_a_set || final_state.workload.object().at("/spec/progressDeadlineSeconds").is_none();
