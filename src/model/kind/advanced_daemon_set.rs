@@ -6,7 +6,7 @@ use super::daemon_set::status_of_counts;
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{RolloutFacts, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
+use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::{KRUISE, ResourceType};
 
 /// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.
@@ -37,8 +37,8 @@ impl Kind for AdvancedDaemonSet {
         strategy::node_budget(workload)
     }
 
-    fn pause_field(&self) -> &'static [VersionedPath] {
-        strategy::PAUSED
+    fn pause_field(&self, _: &str) -> Option<&'static [&'static str]> {
+        Some(strategy::PAUSED)
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::revision_store::RevisionStore;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
+use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::{KRUISE, ResourceType};
 
 /// `statefulsets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
@@ -48,8 +48,8 @@ impl Kind for AdvancedStatefulSet {
         &["FailedCreatePod", "FailedUpdatePod"]
     }
 
-    fn pause_field(&self) -> &'static [VersionedPath] {
-        strategy::PAUSED
+    fn pause_field(&self, _: &str) -> Option<&'static [&'static str]> {
+        Some(strategy::PAUSED)
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {

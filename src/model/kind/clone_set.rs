@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
+use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::{KRUISE, ResourceType};
 
 /// `clonesets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
@@ -41,11 +41,8 @@ impl Kind for CloneSet {
         &["FailedScale", "FailedUpdate"]
     }
 
-    fn pause_field(&self) -> &'static [VersionedPath] {
-        &[
-            ("v1beta1", &["spec", "updateStrategy", "rollingUpdate", "paused"]),
-            ("v1alpha1", &["spec", "updateStrategy", "paused"]),
-        ]
+    fn pause_field(&self, version: &str) -> Option<&'static [&'static str]> {
+        Some(if version == "v1alpha1" { &["spec", "updateStrategy", "paused"] } else { strategy::PAUSED })
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {

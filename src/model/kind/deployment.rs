@@ -5,7 +5,7 @@ use k8s_openapi::api::apps::v1 as apps;
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, deployment_hold, strategy};
+use super::{HoldMethod, Kind, Pods, Workload, deployment_hold, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `deployments.apps`.
@@ -28,8 +28,8 @@ impl Kind for Deployment {
         "strategy"
     }
 
-    fn pause_field(&self) -> &'static [VersionedPath] {
-        &[("v1", &["spec", "paused"])]
+    fn pause_field(&self, _: &str) -> Option<&'static [&'static str]> {
+        Some(&["spec", "paused"])
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {

@@ -36,9 +36,6 @@ use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::text::json::Digest;
 
-/// Where a field is in an API version: the version, and the path.
-pub type VersionedPath = (&'static str, &'static [&'static str]);
-
 /// How one kind of workload behaves. What most kinds have in common is a default.
 pub trait Kind: Sync {
     /// Returns what the API serves it as: its group, versions, resource name and spellings.
@@ -97,10 +94,10 @@ pub trait Kind: Sync {
         &[]
     }
 
-    /// Returns the field that is true while a workload is paused, by API version, the preferred one first; empty for a
-    /// kind without such a field.
-    fn pause_field(&self) -> &'static [VersionedPath] {
-        &[]
+    /// Returns the members that lead to the field that is true while a workload is paused, in an API version such as `v1`; none
+    /// for a kind without such a field.
+    fn pause_field(&self, _version: &str) -> Option<&'static [&'static str]> {
+        None
     }
 
     /// Returns how its workloads are held by fields that are restored later: by a plan of `step`, and by `pause` where the

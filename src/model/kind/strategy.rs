@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::Workload;
 use super::fields::{HoldFields, spec_path, without_pause};
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::{VersionedPath, Workload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::FieldPath;
@@ -197,9 +197,8 @@ pub fn with_partition(workload: &Workload, partition: i64) -> Value {
     strategy
 }
 
-/// The field `paused` of the kinds of OpenKruise with pods by ordinal and by node, in every version.
-pub(super) const PAUSED: &[VersionedPath] =
-    &[("v1beta1", &["spec", "updateStrategy", "rollingUpdate", "paused"])];
+/// The field `paused` of the kinds of OpenKruise, but for `v1alpha1` of a CloneSet.
+pub(super) const PAUSED: &[&str] = &["spec", "updateStrategy", "rollingUpdate", "paused"];
 
 /// Returns the policy that a field of the strategy of a kind of OpenKruise names. A pod that `OnDelete` replaces is always a
 /// new one.

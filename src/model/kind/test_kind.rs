@@ -10,7 +10,7 @@ use super::revision_store::RevisionStore;
 use super::strategy::{limit, update_strategy};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{Kind, Pods, VersionedPath, Workload};
+use super::{Kind, Pods, Workload};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
@@ -54,8 +54,8 @@ impl Kind for Pool {
         true
     }
 
-    fn pause_field(&self) -> &'static [VersionedPath] {
-        &[("v1beta1", &["spec", "update", "paused"])]
+    fn pause_field(&self, _: &str) -> Option<&'static [&'static str]> {
+        Some(&["spec", "update", "paused"])
     }
 
     fn kept_by_partition(&self, strategy: &Value, wanted: i64) -> i64 {

@@ -104,12 +104,10 @@ impl Workload {
         self.pause_members().map(|members| FieldPath::of(members.iter().copied()))
     }
 
-    /// Returns that field in the API version of this object, or else in the preferred one.
+    /// Returns the members that lead to that field in the API version of this object.
     pub(super) fn pause_members(&self) -> Option<&'static [&'static str]> {
         let version = self.object.text("/apiVersion").and_then(|version| version.rsplit('/').next());
-        let fields = self.kind.pause_field();
-        let field = fields.iter().find(|(served, _)| Some(*served) == version).or(fields.first());
-        field.map(|(_, path)| *path)
+        self.kind.pause_field(version.unwrap_or_default())
     }
 
     /// Returns the members of `spec` that a hold replaces; none for a kind that cannot be held.
