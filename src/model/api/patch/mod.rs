@@ -217,13 +217,17 @@ impl FieldValue {
     /// Writes the value into a document and returns its operation.
     fn apply(&self, document: &mut Value) -> Value {
         let Some(value) = &self.value else {
-            take(document, self.path.members());
+            if let Some((map, name)) = parent_of(document, self.path.members()) {
+                map.remove(name);
+            }
             return json!({"op": "remove", "path": self.path.to_string()});
         };
         let at = self.path.first_absent(document);
         let op = if at.value_in(document).is_some() { "replace" } else { "add" };
         let value = wrapped(value.clone(), self.path.below(&at));
-        put(document, at.members(), value.clone());
+        if let Some((map, name)) = parent_of(document, at.members()) {
+            map.insert(name.clone(), value.clone());
+        }
         json!({"op": op, "path": at.to_string(), "value": value})
     }
 }
@@ -233,24 +237,14 @@ fn wrapped(value: Value, members: &[String]) -> Value {
     members.iter().rev().fold(value, |value, member| Value::Object(Map::from_iter([(member.clone(), value)])))
 }
 
-fn put(root: &mut Value, members: &[String], value: Value) {
-    if let Some((last, above)) = members.split_last()
-        && let Some(map) = map_at(root, above)
-    {
-        map.insert(last.clone(), value);
-    }
-}
-
-fn take(root: &mut Value, members: &[String]) {
-    if let Some((last, above)) = members.split_last()
-        && let Some(map) = map_at(root, above)
-    {
-        map.remove(last);
-    }
-}
-
-fn map_at<'a>(root: &'a mut Value, members: &[String]) -> Option<&'a mut Map<String, Value>> {
-    members.iter().try_fold(root, |value, member| value.get_mut(member))?.as_object_mut()
+/// Returns the map with the last member of a path, and the name of that member.
+fn parent_of<'a>(
+    root: &'a mut Value,
+    members: &'a [String],
+) -> Option<(&'a mut Map<String, Value>, &'a String)> {
+    let (last, above) = members.split_last()?;
+    let map = above.iter().try_fold(root, |value, member| value.get_mut(member))?.as_object_mut()?;
+    Some((map, last))
 }
 
 #[cfg(test)]
