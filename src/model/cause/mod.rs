@@ -17,7 +17,7 @@ mod surge_deadlock;
 
 pub use context::{AllowedRestarts, Cause};
 pub use id::CauseId;
-pub(in crate::model) use running::{has_crash_loop, is_crash_looping};
+pub(in crate::model) use running::is_crash_looping;
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;

@@ -8,7 +8,6 @@ use super::context::CauseContext;
 use super::{AllowedRestarts, Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
-use crate::model::observation::Observation;
 
 /// The states of a crash loop. A container alternates between them with every restart; all are one problem.
 const CRASHED: &str = "crashed";
@@ -71,17 +70,8 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
     Some(Cause::new(CauseId::CrashLoop, format!("{what}, {}", exit(ending))).with_evidence(message))
 }
 
-/// Whether a container of the current revision is in a crash loop. Readiness does not matter: without a readiness
-/// probe a container is ready for a moment after every restart.
-pub(in crate::model) fn has_crash_loop(
-    observed: &Observation,
-    allowed: AllowedRestarts,
-    now: Timestamp,
-) -> bool {
-    observed.updated_pods().any(|pod| is_crash_looping(pod, allowed, now))
-}
-
-/// Whether a container of a pod is in a crash loop.
+/// Whether a container of a pod is in a crash loop. Readiness does not matter: without a readiness probe a container is ready
+/// for a moment after every restart.
 pub(in crate::model) fn is_crash_looping(pod: &Pod, allowed: AllowedRestarts, now: Timestamp) -> bool {
     pod.containers.iter().any(|container| is_in_crash_loop(container, allowed, now))
 }
@@ -331,6 +321,7 @@ mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::kind::Workload;
+    use crate::model::observation::Observation;
     use serde_json::json;
 
     fn at(second: i64) -> Timestamp {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::report::CauseChange;
 use crate::model::cause::container_logs::LogRef;
-use crate::model::cause::{AllowedRestarts, Cause, CauseId, has_crash_loop};
+use crate::model::cause::{AllowedRestarts, Cause, CauseId, is_crash_looping};
 use crate::model::engine::Now;
 use crate::model::observation::Observation;
 
@@ -74,7 +74,8 @@ impl CauseLedger {
         let mut update = CauseUpdate::default();
         self.record_present(causes, now, &mut update);
         // A container that runs for a while between two crashes has no cause meanwhile, if its rollout is complete.
-        let has_crash_loop = has_crash_loop(observation, allowed, server_time);
+        let mut updated = observation.updated_pods();
+        let has_crash_loop = updated.any(|pod| is_crash_looping(pod, allowed, server_time));
         let will_return = |entry: &ReportedCause| {
             has_crash_loop && entry.fatal.is_some() && entry.latest.id.ends_container()
         };
