@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cause_ledger::{CauseLedger, CauseUpdate};
-use super::expected_revision::{ExpectedRevision, RevisionMatch};
-use super::options::{FollowOptions, GoalState};
+use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
 use super::progress::{EtaEstimator, ProgressClock, Stability};
 use super::report::{
     CauseChange, FollowerTask, Outcome, Report, RollbackTarget, RolloutFailure, ShortTimeout, TargetEffects,

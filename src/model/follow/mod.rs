@@ -5,7 +5,6 @@
 
 mod cause_ledger;
 mod evaluation;
-mod expected_revision;
 mod options;
 mod progress;
 mod report;
