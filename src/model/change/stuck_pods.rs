@@ -38,8 +38,9 @@ pub fn stuck_pods<'a>(
     let pods = observation.all_pods().filter(is_stuck);
     let mut pods: Vec<(i64, &Pod)> =
         pods.filter_map(|pod| Some((strategy::partition_index(after, &pod.name)?, pod))).collect();
-    let current = revision_in_status(observation, "currentRevision");
-    let is_given_up = |pod| current.is_some_and(|current| !observation.workload.runs(pod, current));
+    let stable = observation.workload.recorded_stable_revision();
+    let stable = observation.revisions.iter().find(|revision| stable == Some(revision.name.as_str()));
+    let is_given_up = |pod| stable.is_some_and(|stable| !observation.workload.runs(pod, stable));
     pods.retain(|(index, pod)| *index >= partition || is_given_up(pod));
     pods.sort_by_key(|(index, _)| *index);
     pods.into_iter().map(|(_, pod)| pod).collect()
@@ -130,12 +131,6 @@ fn comes_after(pod: &Pod, last: &PodRef, observation: &Observation) -> bool {
     let index = |name: &str| strategy::partition_index(&observation.workload, name);
     let is_replacement = |pod: &Pod| pod.name == last.name && pod.uid != last.uid && pod.ready;
     observation.own_pods().any(is_replacement) || index(&pod.name) <= index(&last.name)
-}
-
-/// Returns the revision that a field of the status contains.
-fn revision_in_status<'a>(observation: &'a Observation, name: &str) -> Option<&'a Revision> {
-    let name = observation.workload.object().text(&format!("/status/{name}"))?;
-    observation.revisions.iter().find(|revision| revision.name == name)
 }
 
 #[cfg(test)]

@@ -142,25 +142,22 @@ impl NodeIds {
         path: &mut TemplatePath,
         ids: &mut HashMap<*const Value, NodeId>,
     ) {
-        if value.is_object() || value.is_array() {
-            ids.insert(ptr::from_ref(value), self.node(path));
-        }
-        for (member, value) in value.as_object().into_iter().flatten() {
+        let is_node = |value: &Value| value.is_object() || value.is_array();
+        ids.insert(ptr::from_ref(value), self.node(path));
+        for (member, value) in value.as_object().into_iter().flatten().filter(|(_, value)| is_node(value)) {
             path.push(PathStep::Member(member.clone()));
             self.add(value, member, path, ids);
             path.pop();
         }
         let elements = value.as_array().map(Vec::as_slice).unwrap_or_default();
         let mut keys = path::element_keys(name, elements).into_iter().flatten();
-        for element in elements {
-            let key = keys.next();
-            let is_keyed = key.is_some();
-            if let Some(key) = key {
+        for element in elements.iter().filter(|element| is_node(element)) {
+            if let Some(key) = keys.next() {
                 path.push(PathStep::Element(key));
-            }
-            self.add(element, "", path, ids);
-            if is_keyed {
+                self.add(element, "", path, ids);
                 path.pop();
+            } else {
+                self.add(element, "", path, ids);
             }
         }
     }

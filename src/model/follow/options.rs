@@ -1,6 +1,7 @@
 //! What a follower waits for (`--until`), of which revision (`--revision`, or the template that this process wrote), and when it
 //! gives up.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use crate::error::Result;
@@ -8,7 +9,7 @@ use crate::model::api::managed_fields::last_template_author;
 use crate::model::api::pod::Pod;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId};
 use crate::model::hold::plan::Amount;
-use crate::model::kind::verdict::{Counts, RolloutState, Verdict, replaced_line};
+use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
@@ -319,6 +320,11 @@ fn compare_template(written: &Workload, now: &Workload) -> RevisionMatch {
     let by = author.filter(|author| last_template_author(written.object()).as_ref() != Some(author));
     let by = by.map(|author| format!(" by {}", author.manager)).unwrap_or_default();
     RevisionMatch::Replaced(format!("another revision replaced it: the template was changed{by}"))
+}
+
+/// Returns kubectl's message for a rollout of another revision than the expected one.
+fn replaced_line(wanted: &impl Display, running: &impl Display) -> String {
+    format!("desired revision ({wanted}) is different from the running revision ({running})")
 }
 
 #[cfg(test)]

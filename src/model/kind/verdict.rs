@@ -1,7 +1,5 @@
 //! The counters and the verdict of a rollout, and the facts that a kind derives the verdict from.
 
-use std::fmt::Display;
-
 /// The counters of `status`, under the same names for all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -143,10 +141,4 @@ impl Verdict {
     pub(super) fn is_complete(&self) -> bool {
         self.state == RolloutState::Complete
     }
-}
-
-/// Returns kubectl's message for a rollout of another revision than the expected one.
-#[must_use]
-pub fn replaced_line(wanted: &impl Display, running: &impl Display) -> String {
-    format!("desired revision ({wanted}) is different from the running revision ({running})")
 }

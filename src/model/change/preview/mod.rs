@@ -282,12 +282,11 @@ fn warnings(
     }
     warnings.extend(left_fields(after).map(PreviewWarning::LeavesFields));
     if !matches!(outcome, PreviewOutcome::Unchanged) {
-        let others =
-            owners(now, &FieldPath::of(["spec", "template"])).into_iter().filter(|owner| match owner {
-                ManifestOwner::Apply => false,
-                ManifestOwner::ServerSideApply(manager) => manager != field_manager,
-                _ => true,
-            });
+        let others = owners(now, &FieldPath::template()).into_iter().filter(|owner| match owner {
+            ManifestOwner::Apply => false,
+            ManifestOwner::ServerSideApply(manager) => manager != field_manager,
+            _ => true,
+        });
         warnings.extend(others.map(PreviewWarning::Owner));
     }
     let is_new_template =
