@@ -11,8 +11,7 @@ use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::kind::fields::HOLD_ANNOTATION;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::kind::{Workload, strategy};
-use crate::model::revision::{Revision, Revisions};
+use crate::model::revision::{PodCount, Revision, Revisions};
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
 /// it.
@@ -26,23 +25,6 @@ pub struct Observation {
     pub pods: Option<Vec<Arc<Pod>>>,
     /// The warning events about all of these; none if they were not requested or cannot be read.
     pub events: Option<Events>,
-}
-
-/// The number of pods of one revision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PodCount {
-    /// The ready pods.
-    pub ready: usize,
-    /// The pods that the controller counts: not terminating, failed or succeeded.
-    pub total: usize,
-}
-
-impl PodCount {
-    /// Returns the counters of a ReplicaSet; zero for a ControllerRevision.
-    #[must_use]
-    pub fn of_replica_set(revision: &Revision) -> Self {
-        Self { ready: revision.replica_set_counts.ready, total: revision.replica_set_counts.total }
-    }
 }
 
 /// The role of a revision in the rollout.
@@ -201,7 +183,7 @@ impl Observation {
     /// be read.
     pub(in crate::model) fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
         let counts = self.pod_counts();
-        move |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision))
+        move |revision| counts(revision).unwrap_or(revision.replica_set_counts.pods)
     }
 
     /// Returns the types that could not be read, for a workload in a state: `revisions`, `pods`, `events`. Without

@@ -61,15 +61,22 @@ pub struct Revision {
     document: Option<Box<str>>,
 }
 
+/// The number of pods of one revision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PodCount {
+    /// The ready pods.
+    pub ready: usize,
+    /// The pods that the controller counts: not terminating, failed or succeeded.
+    pub total: usize,
+}
+
 /// The counters in the status of a ReplicaSet, and how they are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplicaSetCounts {
     /// Its `spec.replicas`.
     pub wanted: usize,
-    /// All pods.
-    pub total: usize,
-    /// The ready pods.
-    pub ready: usize,
+    /// Its pods.
+    pub pods: PodCount,
     /// The available pods.
     pub available: usize,
     /// Its `spec.minReadySeconds`.
@@ -84,8 +91,7 @@ impl ReplicaSetCounts {
             |pointer| object.int(pointer).and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
         Self {
             wanted: counter("/spec/replicas"),
-            total: counter("/status/replicas"),
-            ready: counter("/status/readyReplicas"),
+            pods: PodCount { ready: counter("/status/readyReplicas"), total: counter("/status/replicas") },
             available: counter("/status/availableReplicas"),
             min_ready_seconds: object.int("/spec/minReadySeconds").unwrap_or_default(),
             is_observed: object.generation() <= object.int("/status/observedGeneration").unwrap_or_default(),

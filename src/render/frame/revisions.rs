@@ -6,9 +6,9 @@ use super::header::short_label;
 use crate::model::api::pod::Pod;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
 use crate::model::hold::plan::original_min_ready_seconds;
+use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::{PodStage, tally};
-use crate::model::observation::{Observation, PodCount};
-use crate::model::revision::Revision;
+use crate::model::revision::{PodCount, Revision};
 use crate::model::text::plural::plural;
 use crate::render::columns::{aligned, fit};
 use crate::render::line::{Line, Style};
@@ -51,7 +51,7 @@ pub(super) fn tree(observed: &Observation, now: Timestamp, width: usize, shows_p
         |revision: &Revision| pods_by_name.get(revision.name.as_str()).map_or(&[][..], Vec::as_slice);
     let has_pods = |revision: &Revision| match &observed.pods {
         Some(_) => pods_of(revision).iter().any(|pod| !pod.has_ended()),
-        None => PodCount::of_replica_set(revision).total > 0,
+        None => revision.replica_set_counts.pods.total > 0,
     };
     let new = observed.revisions.current();
     let is_new = |revision: &Revision| new.is_some_and(|new| new.name == revision.name);
@@ -153,7 +153,7 @@ fn in_words(some: &[&Pod], observed: &Observation, now: Timestamp) -> (String, L
 
 /// Returns the counters of a ReplicaSet, for when listing pods is forbidden.
 fn as_recorded(revision: &Revision) -> (String, Line) {
-    let PodCount { ready, total } = PodCount::of_replica_set(revision);
+    let PodCount { ready, total } = revision.replica_set_counts.pods;
     if total == 0 {
         return (String::new(), Line::default());
     }

@@ -16,9 +16,9 @@ use super::RolloutView;
 use crate::model::api::managed_fields::Authorship;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
-use crate::model::observation::{Observation, PodCount, Role};
+use crate::model::observation::{Observation, Role};
 use crate::model::revision::references::{Configuration, NamedConfiguration, ObjectKey};
-use crate::model::revision::{Integrity, Revision};
+use crate::model::revision::{Integrity, PodCount, Revision};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
 use crate::model::status::uses::{RevisionUse, dated_uses, template_author, uses};
 
