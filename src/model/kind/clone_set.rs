@@ -86,11 +86,11 @@ impl Kind for CloneSet {
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        let status = status_of_counts(workload, workload.counts());
+        let what = format!("cloneset {:?}", workload.name());
+        let status = status_of_counts(workload, &what);
         let is_kept = workload.hold_state(&status, facts).is_some();
         if !is_kept && !status.is_complete() && is_deadline_exceeded(workload) {
-            let line = format!("cloneset {:?} exceeded its progress deadline", workload.name());
-            return Verdict::new(RolloutState::Failed, line);
+            return Verdict::new(RolloutState::Failed, format!("{what} exceeded its progress deadline"));
         }
         workload.verdict_with_hold(status, facts)
     }
@@ -106,35 +106,19 @@ fn is_deadline_exceeded(workload: &Workload) -> bool {
 
 /// Returns the line for the counters, in the order and the words of kubectl's lines for Deployments and for
 /// partitioned StatefulSets.
-fn status_of_counts(workload: &Workload, counts: Counts) -> Verdict {
+fn status_of_counts(workload: &Workload, what: &str) -> Verdict {
+    let counts = workload.counts();
     let Counts { wanted, total, updated, released, .. } = counts;
-    let available = workload.object().int("/status/updatedAvailableReplicas").unwrap_or_default();
-    let finishing = format!("Waiting for cloneset {:?} rollout to finish:", workload.name());
     let is_partitioned = released < wanted;
     if updated < released && is_partitioned {
         return Verdict::partitioned(updated, released);
     }
-    if updated < released {
-        return Verdict::progressing(format!(
-            "{finishing} {updated} out of {released} new replicas have been updated..."
-        ));
-    }
-    if total < wanted {
+    if updated >= released && total < wanted {
         return Verdict::not_ready(wanted - total);
     }
-    if total > wanted.max(updated) {
-        let old = total - wanted.max(updated);
-        return Verdict::progressing(format!("{finishing} {old} old replicas are pending termination..."));
-    }
-    if available < updated {
-        return Verdict::progressing(format!(
-            "{finishing} {available} of {updated} updated replicas are available..."
-        ));
-    }
-    if is_partitioned {
-        return Verdict::partitioned(updated, released);
-    }
-    Verdict::complete(format!("cloneset {:?} successfully rolled out", workload.name()))
+    let available = workload.object().int("/status/updatedAvailableReplicas").unwrap_or_default();
+    let status = Verdict::of_replicas(what, counts, total - wanted.max(updated), available);
+    if status.is_complete() && is_partitioned { Verdict::partitioned(updated, released) } else { status }
 }
 
 #[cfg(test)]

@@ -45,8 +45,9 @@ impl Kind for Deployment {
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        let counts = workload.counts();
-        let status = status_of_counts(workload.name(), counts);
+        let (what, counts) = (format!("deployment {:?}", workload.name()), workload.counts());
+        let old = counts.total - counts.updated;
+        let status = Verdict::of_replicas(&what, counts, old, counts.available.unwrap_or_default());
         // A plan keeps updated pods from counting as available, so that the counters look like a rollout that is stuck. Until
         // its pods are ready it progresses, as below a partition.
         if facts.is_held && !facts.is_updating_pods {
@@ -56,8 +57,7 @@ impl Kind for Deployment {
             return Verdict::new(RolloutState::Paused, status.line);
         }
         if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, facts) {
-            let line = format!("deployment {:?} exceeded its progress deadline", workload.name());
-            return Verdict::new(RolloutState::Failed, line);
+            return Verdict::new(RolloutState::Failed, format!("{what} exceeded its progress deadline"));
         }
         status
     }
@@ -67,28 +67,6 @@ impl Kind for Deployment {
 /// scales existing ReplicaSets even while it is paused.
 fn keeps_pods_outdated(facts: &RolloutFacts<'_>, counts: Counts) -> bool {
     counts.outdated() > 0 || (counts.updated < counts.wanted && facts.current.is_none())
-}
-
-/// Returns kubectl's line for the counters, checked in kubectl's order.
-fn status_of_counts(name: &str, counts: Counts) -> Verdict {
-    let Counts { wanted, total, updated, .. } = counts;
-    let available = counts.available.unwrap_or_default();
-    let finishing = format!("Waiting for deployment {name:?} rollout to finish:");
-    if updated < wanted {
-        return Verdict::progressing(format!(
-            "{finishing} {updated} out of {wanted} new replicas have been updated..."
-        ));
-    }
-    if total > updated {
-        let old = total - updated;
-        return Verdict::progressing(format!("{finishing} {old} old replicas are pending termination..."));
-    }
-    if available < updated {
-        return Verdict::progressing(format!(
-            "{finishing} {available} of {updated} updated replicas are available..."
-        ));
-    }
-    Verdict::complete(format!("deployment {name:?} successfully rolled out"))
 }
 
 /// Whether the deadline that passed is that of another ReplicaSet. After an undo the condition of

@@ -123,6 +123,27 @@ impl Verdict {
         Self::new(RolloutState::Complete, line)
     }
 
+    /// Returns kubectl's verdict on an update of replicas, checked in kubectl's order; `what` is such as `deployment "web"`.
+    /// `old` replicas remain beside the wanted ones, and so many updated ones are `available`.
+    pub(super) fn of_replicas(what: &str, counts: Counts, old: i64, available: i64) -> Self {
+        let Counts { updated, released, .. } = counts;
+        let finishing = format!("Waiting for {what} rollout to finish:");
+        if updated < released {
+            return Self::progressing(format!(
+                "{finishing} {updated} out of {released} new replicas have been updated..."
+            ));
+        }
+        if old > 0 {
+            return Self::progressing(format!("{finishing} {old} old replicas are pending termination..."));
+        }
+        if available < updated {
+            return Self::progressing(format!(
+                "{finishing} {available} of {updated} updated replicas are available..."
+            ));
+        }
+        Self::complete(format!("{what} successfully rolled out"))
+    }
+
     /// Returns kubectl's verdict on an update of which a partition releases only some pods.
     pub(super) fn partitioned(updated: i64, released: i64) -> Self {
         if updated < released {

@@ -203,7 +203,7 @@ impl Workload {
         self.kind.update_budget(self)
     }
 
-    /// Returns the verdict if the controller has not observed the spec.
+    /// Returns the verdict on a workload whose controller has not observed the spec.
     #[must_use]
     pub fn unobserved_verdict(&self) -> Verdict {
         let is_per_node = self.kind.pods().are_per_node();
