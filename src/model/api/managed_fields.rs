@@ -77,18 +77,23 @@ pub fn template_changers(workload: &Object, before: &Value, after: &Value) -> Ve
 /// rest is most of them: spec and status. Drops the manifest that `kubectl apply` stored.
 #[must_use]
 pub fn with_template_owners_only(object: Object) -> Object {
-    object.without_annotation(LAST_APPLIED).with_managed_fields(|entries| {
-        entries.retain_mut(|entry| {
-            let owned = entry.pointer_mut("/fieldsV1/f:spec/f:template").map(Value::take);
-            match (owned, entry.get_mut("fieldsV1")) {
-                (Some(owned), Some(fields)) => {
-                    *fields = json!({"f:spec": {"f:template": owned}}).to_string().into();
-                    true
-                }
-                _ => false,
-            }
-        });
-    })
+    let keep_template = |entry: &mut Value| {
+        let owned = entry.pointer_mut("/fieldsV1/f:spec/f:template").map(Value::take);
+        let (Some(owned), Some(fields)) = (owned, entry.get_mut("fieldsV1")) else { return false };
+        *fields = json!({"f:spec": {"f:template": owned}}).to_string().into();
+        true
+    };
+    let annotations = |annotations: &mut Value| {
+        if let Some(annotations) = annotations.as_object_mut() {
+            annotations.remove(LAST_APPLIED);
+        }
+    };
+    let entries = |entries: &mut Value| {
+        if let Some(entries) = entries.as_array_mut() {
+            entries.retain_mut(keep_template);
+        }
+    };
+    object.changed_at("/metadata/annotations", annotations).changed_at("/metadata/managedFields", entries)
 }
 
 fn owners(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Vec<Authorship> {

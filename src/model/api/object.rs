@@ -156,22 +156,11 @@ impl Object {
         Arc::make_mut(&mut self.0).pointer_mut(pointer).map(Value::take).unwrap_or_default()
     }
 
-    /// Changes `metadata.managedFields`, if there are any.
+    /// Changes the value at a JSON pointer, if there is one.
     #[must_use]
-    pub(super) fn with_managed_fields(mut self, change: impl FnOnce(&mut Vec<Value>)) -> Self {
-        let managed = Arc::make_mut(&mut self.0).pointer_mut("/metadata/managedFields");
-        if let Some(managed) = managed.and_then(Value::as_array_mut) {
-            change(managed);
-        }
-        self
-    }
-
-    /// Removes an annotation.
-    #[must_use]
-    pub(super) fn without_annotation(mut self, name: &str) -> Self {
-        let annotations = Arc::make_mut(&mut self.0).pointer_mut("/metadata/annotations");
-        if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
-            annotations.remove(name);
+    pub(super) fn changed_at(mut self, pointer: &str, change: impl FnOnce(&mut Value)) -> Self {
+        if let Some(value) = Arc::make_mut(&mut self.0).pointer_mut(pointer) {
+            change(value);
         }
         self
     }
