@@ -105,7 +105,9 @@ impl Effect {
         let after = after.as_ref().unwrap_or(&observation.workload);
         let held_by = held_by(after);
         let runs_target = |pod: &Pod| target.is_some_and(|target| observation.workload.runs(pod, target));
-        let is_beyond = |pod: &&Pod| is_beyond_replicas(pod, after);
+        let is_beyond = |pod: &&Pod| {
+            strategy::partition_index(after, &pod.name).is_some_and(|index| index >= after.wanted())
+        };
         let own = observation.own_pods().filter(|pod| pod.is_active());
         let (mut removed, staying): (Vec<&Pod>, Vec<&Pod>) = own.partition(is_beyond);
         let (already, mut outdated): (Vec<&Pod>, Vec<&Pod>) =
@@ -159,11 +161,6 @@ impl Effect {
             least_time,
         }
     }
-}
-
-/// Whether a pod with an ordinal is above those that the workload wants.
-fn is_beyond_replicas(pod: &Pod, after: &Workload) -> bool {
-    strategy::partition_index(after, &pod.name).is_some_and(|index| index >= after.wanted())
 }
 
 /// Returns the index of the first outdated pod that a partition keeps. The pods are in the order of their update.
