@@ -58,7 +58,7 @@ impl Following<'_> {
         ui.draw_last(|size| Frame::last(self.moment(follower, Now { elapsed, server_time }), size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for (target, result) in ends() {
-            ui.err_lines(render::below_frame(target, result, self.names, server_time));
+            render::print_outcome(target, result, self.names, server_time, false, ui);
         }
     }
 }

@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::columns::code;
-use super::follow::rollback_hint_at_end;
+use super::follow::rollback_at_end;
 use super::state_words::state_text;
 use super::status::{NameContext, cause_words, serving_words};
 use crate::model::follow::{FollowedTarget, Follower, Outcome};
@@ -30,10 +30,10 @@ fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> Resu
     let causes = target.causes().filter(|_| !is_done).map(|cause| cause_words(cause, workload, names));
     let serving = view.as_ref().map(serving_words).unwrap_or_default();
     let rollback =
-        view.as_ref().zip(target.result()).and_then(|(view, result)| rollback_hint_at_end(view, result));
+        view.as_ref().zip(target.result()).and_then(|(view, result)| rollback_at_end(view, result));
     ResultRow {
         row: row(is_done, [names.name(workload), state_text(target).1, serving], &causes.collect::<Vec<_>>()),
-        rollback: rollback.map(|hint| code(hint.trim_start_matches("hint: "))),
+        rollback: rollback.map(code),
     }
 }
 

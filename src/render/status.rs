@@ -6,12 +6,10 @@ use serde_json::{Value, json};
 use super::age::age;
 use super::json::{least_time_json, merge, remarks_json, rollout_json};
 use super::line::{Line, Style};
-use super::state_words::state_style;
-use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
+use crate::model::cause::Cause;
 use crate::model::change::effect::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
 use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfiguration};
 use crate::model::text::plural::plural;
 use crate::model::view::RolloutView;
@@ -61,18 +59,6 @@ pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext) ->
 pub(super) fn gone(name: &str, is_recreated: bool) -> String {
     let again = if is_recreated { ", and created again" } else { "" };
     format!("error: object has been deleted{again}: {name}")
-}
-
-/// Returns the note that a goal short of a complete rollout is reached, which kubectl's line does not say.
-#[must_use]
-pub fn reached(workload: &Workload, names: NameContext) -> String {
-    format!("note: {} has reached the goal of --until", names.name(workload))
-}
-
-/// Returns a line in the colour of its verdict, wrapped between words on a terminal.
-#[must_use]
-pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> Vec<Line> {
-    Line::styled(state_style(state), line).wrapped_for(terminal, "  ")
 }
 
 /// The most lines that the evidence of a cause may take. Its last words are often the important ones.
@@ -189,29 +175,6 @@ pub fn serving_words(view: &RolloutView) -> String {
         }
     };
     format!("{available}/{wanted} available{on}")
-}
-
-/// Returns the note that a pause or a plan holds the next change of a complete rollout.
-#[must_use]
-pub fn next_change_note(view: &RolloutView) -> Option<String> {
-    let hold = view.next_change_hold.as_ref()?;
-    Some(format!("note: {} is {hold}", view.workload.target()))
-}
-
-/// Returns the hint with the command that rolls a failed rollout back.
-#[must_use]
-pub fn rollback_hint(view: &RolloutView) -> Option<String> {
-    view.rollback.as_ref().map(|command| format!("hint: {command}"))
-}
-
-/// Returns the commands that end a deadlock of the surge pods, one a line.
-#[must_use]
-pub fn deadlock_hints(view: &RolloutView) -> Vec<String> {
-    if !view.causes.iter().any(|cause| cause.id == CauseId::SurgeDeadlock) {
-        return Vec::new();
-    }
-    let [unblock, restore] = surge_deadlock_commands(&view.workload);
-    vec![format!("hint: let an old pod go first: {unblock}"), format!("hint: afterwards: {restore}")]
 }
 
 /// Returns `3 of 3 pods started before`.

@@ -3,21 +3,19 @@
 pub mod json;
 mod outcome;
 
-pub(super) use outcome::rollback_hint_at_end;
+pub use outcome::print_outcome;
+pub(super) use outcome::rollback_at_end;
 
-use k8s_openapi::jiff::Timestamp;
-
-use self::outcome::{OutcomeLines, blocked_rollback, outcome_line, outcome_lines};
+use self::outcome::{delete_hint, outcome_line};
 use super::frame::pod_tree;
-use super::status::{NameContext, cause_line, cause_lines, colored, named_line};
+use super::line::Line;
+use super::state_words::state_style;
+use super::status::{NameContext, cause_line, cause_lines, named_line};
 use super::ui::{StreamFormat, Ui};
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
-use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
-use crate::model::follow::{
-    CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetResult,
-};
+use crate::model::follow::{CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration;
@@ -62,7 +60,9 @@ pub fn print(
                     ui.err_line(&format!("error: {line}"));
                 }
                 (RolloutState::Failed, _) => {}
-                (state, false) => ui.out_lines(&colored(&line, state, terminal)),
+                (state, false) => {
+                    ui.out_lines(&Line::styled(state_style(state), line).wrapped_for(terminal, "  "));
+                }
                 // A script that waits for `successfully rolled out` on stdout waits for the rollout that failed.
                 (_, true) => ui.err_line(&format!("rolling back: {line}")),
             }
@@ -74,8 +74,9 @@ pub fn print(
                 Some(size) => ui.out_lines(&cause_lines(reported, workload, names, size)),
                 None => ui.err_line(&cause(workload, reported, *change, names)),
             }
-            if *change == CauseChange::Appeared {
-                ui.err_lines(blocked_rollback(target, reported));
+            if *change == CauseChange::Appeared && target.rollback().is_some() {
+                // The controller would wait until the deadline.
+                ui.err_lines(delete_hint(target, reported));
             }
         }
         Report::Log { log } => {
@@ -91,14 +92,7 @@ pub fn print(
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 ui.out_lines(&pod_tree(observed, now.server_time, terminal));
             }
-            let OutcomeLines { result, serving, hints } =
-                outcome_lines(target, result, names, now.server_time);
-            ui.err_lines(result);
-            match (terminal, serving) {
-                (Some(_), Some(serving)) => ui.out_line(&serving),
-                (_, serving) => ui.err_lines(serving),
-            }
-            ui.err_lines(hints);
+            print_outcome(target, result, names, now.server_time, terminal.is_some(), ui);
         }
     }
 }
@@ -108,29 +102,44 @@ pub fn print(
 #[must_use]
 pub fn above_frame(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
     let failed = target.causes().filter(|_| matches!(report, Report::RollbackStarted { .. }));
-    let causes = failed.flat_map(|cause| cause_with_log(target, cause, names));
+    let causes = failed.flat_map(|cause| {
+        let log = target.log_for(cause).map(log_lines).unwrap_or_default();
+        std::iter::once(cause_line(cause, target.workload(), names)).chain(log)
+    });
     causes.chain(notes(target, report, names)).collect()
 }
 
 /// Returns the notes that a report is in every format for reading.
 fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
+    let name = names.name(target.workload());
     match report {
-        Report::RollbackTarget(to) => vec![rollback_target(target, to, names)],
-        Report::LeastTime { least, timeout } => least_time(target, *least, *timeout, names),
-        Report::RollbackStarted { result, revision } => rollback_started(target, result, revision, names),
+        Report::RollbackTarget(RollbackTarget::Revision { label, images }) => {
+            let image = if images.len() == 1 { "image" } else { "images" };
+            let images = images.join(", ");
+            vec![format!("note: {name}: would roll back to revision {label} ({image} {images})")]
+        }
+        Report::RollbackTarget(RollbackTarget::Nothing(why)) => {
+            vec![format!("note: {name}: nothing to roll back to: {why}")]
+        }
+        Report::LeastTime { least, timeout } => {
+            let warning = timeout.map(|ShortTimeout { given, fitting }| {
+                let [given, fitting] = [given, fitting].map(go_duration::short);
+                format!(
+                    "warning: --timeout {given} ends before the rollout of {name} can; --timeout {fitting} fits"
+                )
+            });
+            std::iter::once(format!("note: {name}: {least}")).chain(warning).collect()
+        }
+        Report::RollbackStarted { result, revision } => {
+            let why = match &result.outcome {
+                Outcome::OtherTargetFailed(other) => format!(", because {other} failed"),
+                _ => String::new(),
+            };
+            let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
+            outcome_line(target, result, names).into_iter().chain([back]).collect()
+        }
         _ => Vec::new(),
     }
-}
-
-/// Returns the last lines about a target below the last frame: its result, what still serves, and what helps.
-pub fn below_frame(
-    target: &FollowedTarget,
-    result: &TargetResult,
-    names: NameContext,
-    now: Timestamp,
-) -> impl Iterator<Item = String> {
-    let OutcomeLines { result, serving, hints } = outcome_lines(target, result, names, now);
-    result.into_iter().chain(serving).chain(hints)
 }
 
 /// Returns one line about a cause that appeared, changed or went away.
@@ -153,61 +162,8 @@ pub fn log_lines(log: &LogLines) -> Vec<String> {
     log.lines.iter().map(|line| format!("{container}{line}")).collect()
 }
 
-/// Returns a cause and the last lines of the log that it is about.
-fn cause_with_log(
-    target: &FollowedTarget,
-    of: &Cause,
-    names: NameContext,
-) -> impl Iterator<Item = String> + use<> {
-    let cause = cause(target.workload(), of, CauseChange::Appeared, names);
-    std::iter::once(cause).chain(target.log_for(of).map(log_lines).unwrap_or_default())
-}
-
-/// Returns what a failure of a target would be rolled back to.
-fn rollback_target(target: &FollowedTarget, to: &RollbackTarget, names: NameContext) -> String {
-    let name = names.name(target.workload());
-    match to {
-        RollbackTarget::Revision { label, images } => {
-            let image = if images.len() == 1 { "image" } else { "images" };
-            format!("note: {name}: would roll back to revision {label} ({image} {})", images.join(", "))
-        }
-        RollbackTarget::Nothing(why) => format!("note: {name}: nothing to roll back to: {why}"),
-    }
-}
-
-/// Returns the least time that a rollout needs, and a warning if the command ends before.
-fn least_time(
-    target: &FollowedTarget,
-    least: LeastTime,
-    timeout: Option<ShortTimeout>,
-    names: NameContext,
-) -> Vec<String> {
-    let name = names.name(target.workload());
-    let warning = timeout.map(|ShortTimeout { given, fitting }| {
-        let [given, fitting] = [given, fitting].map(go_duration::short);
-        format!("warning: --timeout {given} ends before the rollout of {name} can; --timeout {fitting} fits")
-    });
-    std::iter::once(format!("note: {name}: {least}")).chain(warning).collect()
-}
-
 /// Returns that the command stops following a target because the reader of its output exited.
 #[must_use]
 pub fn without_reader(target: &FollowedTarget) -> String {
     format!("note: stdout was closed; the rollout of {} continues in the cluster", target.workload().target())
-}
-
-/// Returns that a target failed, and that its rollback started.
-fn rollback_started(
-    target: &FollowedTarget,
-    result: &TargetResult,
-    revision: &str,
-    names: NameContext,
-) -> Vec<String> {
-    let name = names.name(target.workload());
-    let why = match &result.outcome {
-        Outcome::OtherTargetFailed(other) => format!(", because {other} failed"),
-        _ => String::new(),
-    };
-    let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
-    outcome_line(target, result, names).into_iter().chain([back]).collect()
 }

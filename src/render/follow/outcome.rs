@@ -1,8 +1,8 @@
-//! The lines about the outcome of a target: its result and that of its rollback, what still serves, and what helps.
+//! The outcome of a target: its result and that of its rollback, what still serves, and what helps.
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::model::cause::{Cause, CauseId};
+use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure, TargetResult};
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::text::go_duration;
@@ -10,53 +10,40 @@ use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::state_words::{reason, rollback_words};
-use crate::render::status::{
-    NameContext, deadlock_hints, gone, named_line, next_change_note, reached, rollback_hint, serving_words,
-};
+use crate::render::status::{NameContext, gone, named_line, serving_words};
+use crate::render::ui::Ui;
 
-/// The last lines about a target, in their order.
-pub(super) struct OutcomeLines {
-    /// Its result, and that of its rollback.
-    pub(super) result: Vec<String>,
-    /// What still serves.
-    pub(super) serving: Option<String>,
-    /// What helps, and what will be held.
-    pub(super) hints: Vec<String>,
-}
-
-/// Returns the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was
-/// printed when the rollback started.
-pub(super) fn outcome_lines(
+/// Prints the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was
+/// printed when the rollback started. Everything goes to stderr, but what serves may belong to the lines on stdout.
+pub fn print_outcome(
     target: &FollowedTarget,
     result: &TargetResult,
     names: NameContext,
     now: Timestamp,
-) -> OutcomeLines {
+    serving_on_stdout: bool,
+    ui: &mut Ui,
+) {
     let view = target.view(now);
-    let line = outcome_line(target, result, names).filter(|_| target.rollback().is_none());
-    let rollback_lines =
-        result.rollback.iter().map(|rollback| rollback_line(target, &result.outcome, rollback, names));
-    let hints = view
-        .iter()
-        .flat_map(|view| rollback_hint_at_end(view, result).into_iter().chain(deadlock_hints(view)));
-    let stuck = result.rollback.iter().filter_map(|rollback| stuck_pod_hint(target, rollback));
-    let serving = view.as_ref().filter(|view| shows_what_serves(view, result));
-    let of_error = match &result.outcome {
-        Outcome::Unreadable(error) => error.next_step().map(|hint| format!("hint: {hint}")),
-        _ => None,
-    };
-    OutcomeLines {
-        result: line.into_iter().chain(rollback_lines).collect(),
-        serving: serving.map(|view| {
-            let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
-            format!("  {ago}{}", serving_words(view))
-        }),
-        hints: of_error
-            .into_iter()
-            .chain(hints)
-            .chain(stuck)
-            .chain(view.as_ref().and_then(next_change_note))
-            .collect(),
+    ui.err_lines(outcome_line(target, result, names).filter(|_| target.rollback().is_none()));
+    let rollback = result.rollback.as_ref();
+    ui.err_lines(rollback.map(|rollback| rollback_line(target, &result.outcome, rollback, names)));
+    if let Some(view) = view.as_ref().filter(|view| shows_what_serves(view, result)) {
+        let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+        let serving = format!("  {ago}{}", serving_words(view));
+        if serving_on_stdout { ui.out_line(&serving) } else { ui.err_line(&serving) }
+    }
+    if let Outcome::Unreadable(error) = &result.outcome {
+        ui.err_lines(error.next_step().map(|hint| format!("hint: {hint}")));
+    }
+    if let Some(view) = &view {
+        ui.err_lines(rollback_at_end(view, result).map(|command| format!("hint: {command}")));
+        ui.err_lines(deadlock_hints(view));
+    }
+    if matches!(rollback, Some(RollbackResult::RolledBack { outcome, .. }) if *outcome != Outcome::Reached) {
+        ui.err_lines(target.causes().find_map(|cause| delete_hint(target, cause)));
+    }
+    if let Some(hold) = view.and_then(|view| view.next_change_hold) {
+        ui.err_line(&format!("note: {} is {hold}", target.workload().target()));
     }
 }
 
@@ -65,47 +52,43 @@ fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
     match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
         Outcome::Unfinished | Outcome::Held => view.needs_a_fix || view.is_outage,
-        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => !is_rolled_back(result),
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => {
+            !matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
+        }
         Outcome::TimedOut(_) => true,
         _ => false,
     }
 }
 
-/// Returns the hint with the command that rolls a target back at its end, unless a rollback was tried already.
-pub(in crate::render) fn rollback_hint_at_end(view: &RolloutView, result: &TargetResult) -> Option<String> {
+/// Returns the command that rolls a target back at its end; none if it does not help, or was tried already.
+pub(in crate::render) fn rollback_at_end<'v>(
+    view: &'v RolloutView,
+    result: &TargetResult,
+) -> Option<&'v str> {
     let helps = match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
         Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix,
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
         _ => false,
     };
-    rollback_hint(view).filter(|_| helps && result.rollback.is_none())
+    view.rollback.as_deref().filter(|_| helps && result.rollback.is_none())
 }
 
-/// Whether the rollback of a target is complete.
-fn is_rolled_back(result: &TargetResult) -> bool {
-    matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
+/// Returns the commands that end a deadlock of the surge pods, one a line.
+fn deadlock_hints(view: &RolloutView) -> Vec<String> {
+    if !view.causes.iter().any(|cause| cause.id == CauseId::SurgeDeadlock) {
+        return Vec::new();
+    }
+    let [unblock, restore] = surge_deadlock_commands(&view.workload);
+    vec![format!("hint: let an old pod go first: {unblock}"), format!("hint: afterwards: {restore}")]
 }
 
-/// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.
-fn stuck_pod_hint(target: &FollowedTarget, rollback: &RollbackResult) -> Option<String> {
-    let blocked = target.causes().find(|cause| cause.id == CauseId::BlockedByPod)?;
-    let is_blocked =
-        matches!(rollback, RollbackResult::RolledBack { outcome, .. } if *outcome != Outcome::Reached);
-    is_blocked.then(|| delete_hint(target, blocked)).flatten()
-}
-
-/// Returns the same hint as soon as the cause is seen: the controller would wait until the deadline.
-pub(super) fn blocked_rollback(target: &FollowedTarget, cause: &Cause) -> Option<String> {
-    let is_blocked = cause.id == CauseId::BlockedByPod && target.rollback().is_some();
-    is_blocked.then(|| delete_hint(target, cause)).flatten()
-}
-
-fn delete_hint(target: &FollowedTarget, blocked: &Cause) -> Option<String> {
-    if target.options().replace_stuck_pods {
+/// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet; none for another cause.
+pub(super) fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
+    if cause.id != CauseId::BlockedByPod || target.options().replace_stuck_pods {
         return None;
     }
-    let words = [Word::name(blocked.pods.first()?, "POD"), target.workload().in_namespace()];
+    let words = [Word::name(cause.pods.first()?, "POD"), target.workload().in_namespace()];
     Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
 }
 
@@ -132,7 +115,8 @@ pub(super) fn outcome_line(
         Outcome::Failed(RolloutFailure::Replaced(message)) if target.options().once => {
             format!("error: {}", named_line(target.workload(), message, names))
         }
-        Outcome::Reached => reached(target.workload(), names),
+        // kubectl's line does not say so.
+        Outcome::Reached => format!("note: {name} has reached the goal of --until"),
         Outcome::Held => held(target, &name),
         // kubectl has words for these.
         Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)) => {
