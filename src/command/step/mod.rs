@@ -22,7 +22,7 @@ use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, StepReport, Stepper, preview};
 use crate::render::frame::{Frame, Steps};
-use crate::render::step::{self as render, Closing, Printed, json};
+use crate::render::step::{self as render, Closing, json};
 use crate::render::ui::Ui;
 use crate::world::Terminal;
 
@@ -151,7 +151,7 @@ async fn show_plan(
         ui.out_json(&json::plan(workload, &view));
     } else {
         ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
-        print(render::obstacles(workload, &view, now), ui);
+        render::print_obstacles(workload, &view, now, ui);
     }
     Ok(Exit::Done.into())
 }
@@ -162,7 +162,7 @@ fn end(closing: &Closing<'_>, outcome: StepOutcome, is_json: bool, ui: &mut Ui) 
     if is_json {
         ui.out_json(&json::outcome(closing, &outcome, exit.code()));
     } else {
-        print(render::outcome(closing, &outcome), ui);
+        render::print_outcome(closing, &outcome, ui);
     }
     closed(outcome, exit)
 }
@@ -193,26 +193,23 @@ impl Reporter<Stepper> for PlanReporter {
             StepReport::Log(log) if self.draws => {
                 self.logs.keep(log.clone());
             }
-            report if self.draws => ui.err_lines(render::of(stepper, report, now).notes),
+            report if self.draws => ui.err_lines(render::notes(stepper, report, now)),
             StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
             report if self.is_json => {
                 if let Some(line) = json::line(stepper, report, now) {
                     ui.out_json(&line);
                 }
             }
-            report => print(render::of(stepper, report, now), ui),
+            report => {
+                if let Some(line) = render::result(stepper, report, now) {
+                    ui.out_wrapped(&line);
+                }
+                ui.err_lines(render::notes(stepper, report, now));
+            }
         }
     }
 
     fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
         Frame::of_steps(Steps { stepper, now, logs: &self.logs }, size)
     }
-}
-
-/// Prints results on stdout, everything else on stderr.
-pub(super) fn print(printed: Printed, ui: &mut Ui) {
-    for line in printed.results {
-        ui.out_wrapped(&line);
-    }
-    ui.err_lines(&printed.notes);
 }

@@ -178,6 +178,15 @@ mod tests {
     }
 
     #[test]
+    fn durations_are_shortened_to_the_form_of_flags() {
+        for (seconds, text) in
+            [(0, "0s"), (300, "5m"), (3600, "1h"), (5400, "1h30m"), (90, "1m30s"), (3605, "1h0m5s")]
+        {
+            assert_eq!(short(Duration::from_secs(seconds)), text);
+        }
+    }
+
+    #[test]
     fn each_form_names_a_time() {
         let now: Timestamp = "2026-11-24T15:10:00Z".parse().unwrap();
         for (text, expected) in [

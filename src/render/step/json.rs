@@ -64,12 +64,12 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
 /// Returns the last line: the outcome and the exit code.
 #[must_use]
 pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> String {
-    let Closing { workload, view, unanswered, now, .. } = closing;
+    let Closing { workload, view, stepper, now } = closing;
     let mut document = event("ended", workload, *now);
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
-    if !unanswered.is_empty() {
-        document["unanswered"] = unanswered.as_slice().into();
+    if let Some(unanswered) = stepper.map(Stepper::unanswered).filter(|pods| !pods.is_empty()) {
+        document["unanswered"] = unanswered.into();
     }
     document["held"] = Hold::in_force(workload).is_some().into();
     document["paused"] = workload.is_paused().into();

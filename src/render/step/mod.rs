@@ -5,15 +5,16 @@ pub mod json;
 mod outcome;
 pub(super) mod words;
 
-pub use outcome::outcome;
+pub use outcome::print_outcome;
 
-use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots, time};
+use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
 use super::age::lasting;
 use super::follow::{self, log_lines};
 use super::frame::batch_rows;
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
 use super::status::NameContext;
+use super::ui::Ui;
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{CheckResult, Lock, original_min_ready_seconds};
@@ -21,6 +22,7 @@ use crate::model::kind::Workload;
 use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, SlotState, StepOutcome, StepReport, Stepper, counts_pods,
 };
+use crate::model::text::go_duration;
 use crate::world::Terminal;
 
 /// The state at the end of a command.
@@ -30,12 +32,8 @@ pub struct Closing<'a> {
     pub workload: &'a Workload,
     /// The plan, if there is one.
     pub view: Option<PlanView>,
-    /// The holder that this process writes in the lock; none if it did not step.
-    pub holder: Option<&'a str>,
-    /// The pods whose deletion got no response.
-    pub unanswered: Vec<String>,
-    /// What the last write was to do, if it is not known whether it is stored.
-    pub unanswered_write: Option<&'static str>,
+    /// The stepper; none if the command did not step.
+    pub stepper: Option<&'a Stepper>,
     /// The present time.
     pub now: Now,
 }
@@ -44,98 +42,78 @@ impl<'a> Closing<'a> {
     /// Returns the state after a command.
     #[must_use]
     pub fn of(stepper: &'a Stepper, now: Now) -> Self {
-        Self {
-            workload: stepper.workload(),
-            view: stepper.view(now),
-            holder: Some(stepper.holder()),
-            unanswered: stepper.unanswered(),
-            unanswered_write: stepper.unanswered_write(),
-            now,
-        }
+        Self { workload: stepper.workload(), view: stepper.view(now), stepper: Some(stepper), now }
     }
 
     /// Returns the state of a command that wrote nothing.
     #[must_use]
     pub fn before(workload: &'a Workload, now: Now) -> Self {
-        Self { workload, view: None, holder: None, unanswered: Vec::new(), unanswered_write: None, now }
+        Self { workload, view: None, stepper: None, now }
     }
 }
 
-/// Lines to print.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
-    /// Lines for stdout.
-    pub results: Vec<String>,
-    /// Lines for stderr.
-    pub notes: Vec<String>,
-}
-
-impl Printed {
-    fn result(line: impl Into<String>) -> Self {
-        Self { results: vec![line.into()], notes: Vec::new() }
-    }
-
-    fn note(line: impl Into<String>) -> Self {
-        Self { results: Vec::new(), notes: vec![line.into()] }
-    }
-
-    fn and_note(mut self, line: impl Into<String>) -> Self {
-        self.notes.push(line.into());
-        self
-    }
-}
-
-/// Returns the lines of a report.
+/// Returns the line of a report for stdout, which a live frame shows too; none if it has only notes.
 #[must_use]
-pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
-    let workload = stepper.workload();
+pub fn result(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> {
     match report {
+        StepReport::Began { .. } => Some(heading(stepper.workload(), &stepper.view(now)?)),
+        StepReport::Batch(batch) => batch_line(batch, stepper.workload()),
+        StepReport::Released { batch, slot } => Some(format!("batch {batch}: {slot} released")),
+        _ => None,
+    }
+}
+
+/// Returns the lines of a report for stderr.
+#[must_use]
+pub fn notes(stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
+    let workload = stepper.workload();
+    vec![match report {
+        StepReport::Began { origin, already_updated } => {
+            return began(*origin, already_updated).into_iter().collect();
+        }
+        StepReport::Batch(_) | StepReport::Released { .. } => return Vec::new(),
+        StepReport::Log(lines) => return log_lines(lines),
         StepReport::ReplacesLock(lock) => {
             let (by, written) = (holder(lock), last_write(lock, now));
-            Printed::note(format!("note: replaced the lock of {by} on {}{written}", workload.target()))
+            format!("note: replaced the lock of {by} on {}{written}", workload.target())
         }
-        StepReport::HoldEnded { manager } => Printed::note(hold_ended(workload, manager.as_deref())),
-        StepReport::Began { origin, already_updated } => began(stepper, *origin, already_updated, now),
-        StepReport::Scaled { from, to } => {
-            Printed::note(format!("note: scaled from {from} to {}", pods(*to)))
-        }
-        StepReport::Waiting(reason) => Printed::note(format!("note: waiting for {reason}")),
-        StepReport::Skipped(pods) if pods.is_empty() => Printed::note("note: no pod is skipped any more"),
-        StepReport::Skipped(pods) => Printed::note(format!("note: {}", skipped(pods))),
-        StepReport::Batch(batch) => {
-            batch_line(batch, stepper.workload()).map_or_else(Printed::default, Printed::result)
-        }
-        StepReport::Released { batch, slot } => Printed::result(format!("batch {batch}: {slot} released")),
+        StepReport::HoldEnded { manager } => format!(
+            "note: {} ended the hold of {} with another update strategy; the plan begins with that one",
+            manager.as_deref().unwrap_or("another client"),
+            workload.target()
+        ),
+        StepReport::Scaled { from, to } => format!("note: scaled from {from} to {}", pods(*to)),
+        StepReport::Waiting(reason) => format!("note: waiting for {reason}"),
+        StepReport::Skipped(pods) if pods.is_empty() => "note: no pod is skipped any more".to_owned(),
+        StepReport::Skipped(pods) => format!("note: {}", skipped(pods)),
         StepReport::EvictionRefused { pod, message } => {
-            Printed::note(format!("note: the eviction of {pod} is not allowed yet: {message}"))
+            format!("note: the eviction of {pod} is not allowed yet: {message}")
         }
         StepReport::SoakRestarted { pod, why } => {
-            Printed::note(format!("note: the soak starts again, because of {pod}: {why}"))
+            format!("note: the soak starts again, because of {pod}: {why}")
         }
         StepReport::Checked { batch, result: CheckResult::Passed, .. } => {
-            Printed::note(format!("note: the check of batch {batch} passed again"))
+            format!("note: the check of batch {batch} passed again")
         }
-        StepReport::Checked { batch, result, failures, limit } => Printed::note(format!(
+        StepReport::Checked { batch, result, failures, limit } => format!(
             "note: the check of batch {batch} failed, {failures} of {limit} in a row: {}",
             check_result(*result)
-        )),
-        StepReport::AddedByController(pods) => Printed::note(format!(
+        ),
+        StepReport::AddedByController(pods) => format!(
             "note: the controller created these on the new revision, and they count as released: {}",
             names(pods)
-        )),
+        ),
         StepReport::Cause { cause, change } => {
-            Printed::note(follow::cause(workload, cause, *change, NameContext::default()))
+            follow::cause(workload, cause, *change, NameContext::default())
         }
-        StepReport::Log(lines) => Printed { results: Vec::new(), notes: log_lines(lines) },
         StepReport::RollingBack { revision } => {
-            Printed::note(format!("{} rolls back to revision {revision}", workload.target()))
+            format!("{} rolls back to revision {revision}", workload.target())
         }
-        StepReport::ReplacesStuckPod(pod) => Printed::note(format!(
-            "deleting {}, which is not ready and whose controller does not replace it",
-            pod.name
-        )),
-        StepReport::Decision(why) => Printed::note(decision(why)),
-    }
+        StepReport::ReplacesStuckPod(pod) => {
+            format!("deleting {}, which is not ready and whose controller does not replace it", pod.name)
+        }
+        StepReport::Decision(why) => decision(why),
+    }]
 }
 
 /// Returns the heading of a plan: `statefulset/db  revision 3 -> 4   5 pods   2 per batch, soak 5m`.
@@ -145,25 +123,19 @@ pub(super) fn heading(workload: &Workload, view: &PlanView) -> String {
     format!("{}  {heading}", workload.target())
 }
 
-fn began(stepper: &Stepper, origin: Origin, already_updated: &[String], now: Now) -> Printed {
-    let workload = stepper.workload();
-    let printed = match stepper.view(now) {
-        Some(view) => Printed::result(heading(workload, &view)),
-        None => Printed::default(),
-    };
+/// Returns how a command began: with which plan, and what was updated before it.
+fn began(origin: Origin, already_updated: &[String]) -> Option<String> {
     let named = names(already_updated);
     match origin {
-        Origin::Plan => printed.and_note("note: continuing the existing plan"),
-        Origin::Pause | Origin::Free if already_updated.is_empty() => printed,
-        Origin::Pause | Origin::Free => {
-            printed.and_note(format!("note: already updated before this plan: {named}"))
-        }
+        Origin::Plan => Some("note: continuing the existing plan".to_owned()),
+        Origin::Pause | Origin::Free if already_updated.is_empty() => None,
+        Origin::Pause | Origin::Free => Some(format!("note: already updated before this plan: {named}")),
         Origin::Replaced if already_updated.is_empty() => {
-            printed.and_note("note: a new plan replaces the existing one")
+            Some("note: a new plan replaces the existing one".to_owned())
         }
-        Origin::Replaced => printed.and_note(format!(
-            "note: a new plan replaces the existing one; already updated before it: {named}"
-        )),
+        Origin::Replaced => {
+            Some(format!("note: a new plan replaces the existing one; already updated before it: {named}"))
+        }
     }
 }
 
@@ -179,7 +151,9 @@ fn batch_line(batch: &BatchView, workload: &Workload) -> Option<String> {
     Some(match &batch.stage {
         BatchStage::Waiting => return None,
         BatchStage::Updating => format!("batch {number}{canary}: {}", slots(&batch.slots)),
-        BatchStage::Soaking { of, .. } => format!("batch {number}: available, soaking {}", time(*of)),
+        BatchStage::Soaking { of, .. } => {
+            format!("batch {number}: available, soaking {}", go_duration::short(*of))
+        }
         BatchStage::Checking => format!("batch {number}: checking"),
         BatchStage::Failed => format!("batch {number}: failed{chosen}"),
         BatchStage::Done { .. } => match detail(batch).as_str() {
@@ -200,14 +174,6 @@ pub(super) fn last_write(lock: &Lock, now: Now) -> String {
     since
         .map(|since| format!(", last write {} ago", lasting(since.try_into().unwrap_or_default())))
         .unwrap_or_default()
-}
-
-fn hold_ended(workload: &Workload, manager: Option<&str>) -> String {
-    format!(
-        "note: {} ended the hold of {} with another update strategy; the plan begins with that one",
-        manager.unwrap_or("another client"),
-        workload.target()
-    )
 }
 
 /// Returns the line of a decision (`-v 4`).
@@ -239,7 +205,7 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
         "no soak".to_owned()
     } else {
         let more = if view.has_more_batches { "more than " } else { "" };
-        format!("the soaks add up to {more}{}", time(view.soaks))
+        format!("the soaks add up to {more}{}", go_duration::short(view.soaks))
     };
     lines.extend(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
     lines.extend(
@@ -272,14 +238,13 @@ pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTi
     )
 }
 
-/// Returns the reason why the plan cannot run now, if there is one.
-#[must_use]
-pub fn obstacles(workload: &Workload, view: &PlanView, now: Now) -> Printed {
-    let Some(reason) = &view.stops else { return Printed::default() };
-    let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
-    let stopped = outcome(&closing, &StepOutcome::Stopped(reason.clone()));
-    let printed = Printed::note("note: at the moment no pod would be released:");
-    stopped.notes.into_iter().fold(printed, Printed::and_note)
+/// Prints the reason why the plan cannot run now, if there is one.
+pub fn print_obstacles(workload: &Workload, view: &PlanView, now: Now, ui: &mut Ui) {
+    if let Some(reason) = &view.stops {
+        ui.err_line("note: at the moment no pod would be released:");
+        let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
+        print_outcome(&closing, &StepOutcome::Stopped(reason.clone()), ui);
+    }
 }
 
 #[cfg(test)]

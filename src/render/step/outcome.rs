@@ -1,61 +1,54 @@
 //! The outcome of `step`, with hints below it.
 
-use super::words::{check_result, slots, time};
-use super::{Closing, Printed, hints, holder, last_write};
+use super::words::{check_result, slots};
+use super::{Closing, hints, holder, last_write};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, Hold, is_rollback_held, is_rolling_back};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
-    BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
+    BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, Stepper, StopReason,
 };
+use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::pods::names;
 use crate::render::status::gone;
+use crate::render::ui::Ui;
 
-/// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
-#[must_use]
-pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome) -> Printed {
+/// Prints an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
+pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) {
     let (workload, view) = (closing.workload, closing.view.as_ref());
     let name = workload.target();
-    let printed = match outcome {
-        StepOutcome::NothingOutdated => Printed::result(format!("{name}: {}", nothing_outdated(workload))),
+    match outcome {
+        StepOutcome::NothingOutdated => ui.out_wrapped(&format!("{name}: {}", nothing_outdated(workload))),
         StepOutcome::Reached { updated, of } => {
             let to = view.and_then(|view| view.to.as_deref()).unwrap_or("new");
-            Printed::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
+            ui.out_wrapped(&format!("{name} held: {updated} of {of} pods run revision {to}"));
         }
-        StepOutcome::Complete => Printed::result(format!("{name} stepped: {}", complete(workload))),
+        StepOutcome::Complete => ui.out_wrapped(&format!("{name} stepped: {}", complete(workload))),
         StepOutcome::Stopped(reason) => {
-            let printed = Printed::note(stopped(workload, reason, closing.now));
-            unavailable(reason).iter().fold(printed, |printed, (pod, why)| match why.as_str() {
-                "" => printed.and_note(format!("  ! {pod}")),
-                why => printed.and_note(format!("  ! {pod}  {why}")),
-            })
+            ui.err_line(&stopped(workload, reason, closing.now));
+            if let StopReason::Unhealthy { pods, .. } = reason {
+                ui.err_lines(pods.iter().map(|(pod, why)| match why.as_str() {
+                    "" => format!("  ! {pod}"),
+                    why => format!("  ! {pod}  {why}"),
+                }));
+            }
         }
         StepOutcome::Failed { failure, rollback } => {
-            let printed = Printed::note(format!("error: {name}: {}", failed(failure.as_ref())));
-            printed.and_note(rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back))
+            ui.err_line(&format!("error: {name}: {}", failed(failure.as_ref())));
+            ui.err_line(&rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back));
         }
-        StepOutcome::TimedOut(limit) => Printed::note(format!(
-            "error: {name}: timed out after {}; {}",
-            time(*limit),
-            left_behind(closing)
-        )),
+        StepOutcome::TimedOut(limit) => {
+            let (limit, left) = (go_duration::short(*limit), left_behind(closing));
+            ui.err_line(&format!("error: {name}: timed out after {limit}; {left}"));
+        }
         StepOutcome::Interrupted(stop) => {
-            Printed::note(format!("{}: {name}: {}", stop.words(), left_behind(closing)))
+            ui.err_line(&format!("{}: {name}: {}", stop.words(), left_behind(closing)));
         }
-        StepOutcome::Gone { recreated } => Printed::note(gone(&name, *recreated)),
-        StepOutcome::Error(_) => Printed::default(),
-    };
-    let says_lock = matches!(outcome, StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_));
-    let lock = Hold::in_force(workload).and_then(|hold| hold.lock);
-    let printed = match lock.filter(|lock| !says_lock && closing.holder == Some(lock.holder.as_str())) {
-        Some(_) => printed.and_note(format!(
-            "warning: {name}: its lock was not released, so a step on another host needs --take-over"
-        )),
-        None => printed,
-    };
-    let hints = hints::of(workload, view, outcome);
-    hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")))
+        StepOutcome::Gone { recreated } => ui.err_line(&gone(&name, *recreated)),
+        StepOutcome::Error(_) => {}
+    }
+    ui.err_lines(hints::of(workload, view, outcome).iter().map(|hint| format!("hint: {hint}")));
 }
 
 fn nothing_outdated(workload: &Workload) -> String {
@@ -94,9 +87,9 @@ fn own_reach(workload: &Workload) -> Option<(String, &'static str)> {
 
 /// Returns the state in which a stopped command leaves the workload: its hold, and what continues in the cluster.
 fn left_behind(closing: &Closing<'_>) -> String {
-    let Closing { workload, view, holder: own, unanswered, .. } = closing;
-    let under_way = || under_way(view.as_ref(), unanswered);
-    if let Some(write) = closing.unanswered_write {
+    let Closing { workload, view, stepper, .. } = closing;
+    let under_way = || under_way(view.as_ref(), &stepper.map(Stepper::unanswered).unwrap_or_default());
+    if let Some(write) = stepper.and_then(Stepper::unanswered_write) {
         return format!("it is unknown whether step could {write}, because the server did not answer");
     }
     if is_rolling_back(workload) {
@@ -107,7 +100,7 @@ fn left_behind(closing: &Closing<'_>) -> String {
         return "it is not held, and its rollout continues in the cluster".to_owned();
     };
     match &hold.lock {
-        Some(lock) if *own == Some(lock.holder.as_str()) => format!(
+        Some(lock) if stepper.is_some_and(|own| own.holder() == lock.holder) => format!(
             "it stays held; {}; its lock was not released, so a step on another host needs --take-over",
             under_way()
         ),
@@ -138,11 +131,6 @@ fn under_way(view: Option<&PlanView>, unanswered: &[String]) -> String {
         }
         (Some(batch), _) => format!("{} of batch {} continue in the cluster", slots(&updating), batch.number),
     }
-}
-
-/// Returns the unavailable pods that stopped the plan, each with the reason.
-fn unavailable(reason: &StopReason) -> &[(String, String)] {
-    if let StopReason::Unhealthy { pods, .. } = reason { pods } else { &[] }
 }
 
 fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
@@ -223,7 +211,7 @@ fn failed(failure: Option<&BatchFailure>) -> String {
         BatchFailure::Check { result, .. } => check_result(*result),
         BatchFailure::TimedOut { pods, after, .. } => {
             let are = if pods.len() == 1 { "is" } else { "are" };
-            format!("after {} {} {are} not updated and available", time(*after), names(pods))
+            format!("after {} {} {are} not updated and available", go_duration::short(*after), names(pods))
         }
     };
     format!("{}: {detail}", failure.words())

@@ -1,7 +1,5 @@
 //! Short texts for paces, batches and stages.
 
-use std::time::Duration;
-
 use crate::model::hold::plan::{Amount, BatchSize, CheckResult, CheckWatch, OnFailure, Pace, Reach};
 use crate::model::step::{BatchStage, BatchView, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
@@ -29,7 +27,7 @@ pub(in crate::render) fn pace(pace: &Pace) -> String {
     };
     let soaks = [("soak", pace.soak), ("final soak", pace.final_soak)];
     let soaks = soaks.into_iter().filter(|(_, soak)| !soak.is_zero());
-    soaks.fold(batches, |words, (name, soak)| format!("{words}, {name} {}", time(soak)))
+    soaks.fold(batches, |words, (name, soak)| format!("{words}, {name} {}", go_duration::short(soak)))
 }
 
 /// Returns the rest of a pace, for the plan before it begins.
@@ -42,13 +40,16 @@ pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     };
     let mut safeguards = vec![
         format!("at most {} unavailable{own}{surge}", plural(view.max_unavailable, "pod")),
-        format!("{} for each pod to become available", time(pace.batch_timeout)),
+        format!("{} for each pod to become available", go_duration::short(pace.batch_timeout)),
     ];
     safeguards.extend(pace.check.as_ref().map(|check| match check.watch {
         None => "a check after each batch".to_owned(),
         Some(CheckWatch { every, failures }) => {
             let fails = plural(failures.get(), "failure");
-            format!("a check every {} of a soak and after it, {fails} in a row fail the batch", time(every))
+            format!(
+                "a check every {} of a soak and after it, {fails} in a row fail the batch",
+                go_duration::short(every)
+            )
         }
     }));
     safeguards.push(match pace.on_failure {
@@ -115,7 +116,9 @@ pub(in crate::render) fn detail(batch: &BatchView) -> String {
             let updated = batch.slots.iter().filter(|slot| slot.state == SlotState::Updated).count();
             format!("{updated} of {} available", batch.slots.len())
         }
-        BatchStage::Soaking { healthy, of } => format!("healthy {} of {}", lasting(*healthy), time(*of)),
+        BatchStage::Soaking { healthy, of } => {
+            format!("healthy {} of {}", lasting(*healthy), go_duration::short(*of))
+        }
         BatchStage::Done { healthy } if !healthy.is_zero() => format!("healthy {}", lasting(*healthy)),
         BatchStage::Done { .. } | BatchStage::Waiting | BatchStage::Checking | BatchStage::Failed => {
             String::new()
@@ -131,24 +134,5 @@ pub(super) fn check_result(result: CheckResult) -> String {
         CheckResult::Failed(None) => "a signal killed it".to_owned(),
         CheckResult::TimedOut => "it timed out, and was killed".to_owned(),
         CheckResult::NotRun => "it could not be run".to_owned(),
-    }
-}
-
-/// Returns a duration in the form of flags: `5m`, `1h`, `1m30s`.
-pub(in crate::render) fn time(duration: Duration) -> String {
-    go_duration::short(duration)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_printed_in_the_form_of_flags() {
-        for (seconds, text) in
-            [(0, "0s"), (300, "5m"), (3600, "1h"), (5400, "1h30m"), (90, "1m30s"), (3605, "1h0m5s")]
-        {
-            assert_eq!(time(Duration::from_secs(seconds)), text);
-        }
     }
 }
