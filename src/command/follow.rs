@@ -24,7 +24,7 @@ use crate::model::follow::{FollowOptions, FollowedTarget, Follower, FollowerEven
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::follow::{ReportFormat, json};
-use crate::render::frame::{FollowMoment, Frame};
+use crate::render::frame::Frame;
 use crate::render::status::{NameContext, stale_configuration};
 use crate::render::ui::Ui;
 use crate::render::{follow as render, job_summary};
@@ -47,15 +47,12 @@ pub struct Following<'a> {
 }
 
 impl Following<'_> {
-    fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowMoment<'a> {
-        FollowMoment { follower, now, names: self.names, shows_pods: self.shows_pods }
-    }
-
     /// Draws the last frame, which stays on the terminal.
     fn draw_last(&self, follower: &Follower, server_time: Timestamp, ui: &mut Ui) {
         let ends = || follower.targets().iter().filter_map(|target| Some((target, target.result()?)));
         let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
-        ui.draw_last(|size| Frame::last(self.moment(follower, Now { elapsed, server_time }), size));
+        let now = Now { elapsed, server_time };
+        ui.draw_last(|size| Frame::last(follower, now, self.names, self.shows_pods, size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for (target, result) in ends() {
             render::print_outcome(target, result, self.names, server_time, false, ui);
@@ -157,7 +154,7 @@ impl Reporter<Follower> for &Following<'_> {
     }
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        Frame::of(self.moment(follower, now), size)
+        Frame::of(follower, now, self.names, self.shows_pods, size)
     }
 }
 

@@ -21,8 +21,10 @@ use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration;
 use crate::model::view::{RolloutView, StateCounts, sort};
-use crate::render::list::{WatchedList, WatchedRollouts, event_json};
-use crate::render::ui::{TableForm, Ui};
+use crate::render::frame::Frame;
+use crate::render::list::{WatchedList, event_json};
+use crate::render::ui::{StreamFormat, TableForm, Ui};
+use crate::world::Terminal;
 
 /// Changes within this time after the first one are evaluated together. Controllers observe most changes within it.
 const EVALUATION_DELAY: Duration = Duration::from_secs(1);
@@ -160,7 +162,7 @@ impl Watch<'_> {
                 self.evaluate(ui);
             }
             if self.draws && self.evaluated.is_some() {
-                self.draw(ui);
+                ui.draw(|size| self.frame(false, size));
             }
             if !ui.can_write() {
                 self.outcome.exit = Exit::Unfinished;
@@ -168,8 +170,7 @@ impl Watch<'_> {
             }
         }
         if self.draws && self.evaluated.is_some() {
-            let shown = self.marked_rows();
-            ui.draw_last(|size| self.list.frame(self.at_this_moment(&shown), true, size));
+            ui.draw_last(|size| self.frame(true, size));
         }
     }
 
@@ -234,31 +235,21 @@ impl Watch<'_> {
         if matches!(self.request.output, TableForm::Document(_)) {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
-            for rollout in changed {
-                ui.out_json(&event_json(word, rollout, elapsed));
-            }
-            for rollout in deleted {
-                ui.out_json(&event_json("deleted", rollout, elapsed));
+            let changed = changed.iter().map(|rollout| (word, *rollout));
+            for (word, rollout) in changed.chain(deleted.iter().map(|rollout| ("deleted", rollout))) {
+                ui.out_streamed(&event_json(word, rollout, elapsed), StreamFormat::Json);
             }
             return;
         }
         ui.out_lines(&self.list.lines(changed, deleted, self.cluster.now()));
     }
 
-    fn draw(&mut self, ui: &mut Ui) {
-        let shown = self.marked_rows();
-        ui.draw(|size| self.list.frame(self.at_this_moment(&shown), false, size));
-    }
-
-    fn at_this_moment<'a>(&self, shown: &'a [(&'a RolloutView, bool)]) -> WatchedRollouts<'a> {
-        let all = StateCounts::of(self.rows.iter().map(|row| &row.rollout));
-        WatchedRollouts { shown, all, now: self.cluster.now() }
-    }
-
-    /// Returns the rollouts to show, each with whether it changed lately.
-    fn marked_rows(&self) -> Vec<(&RolloutView, bool)> {
+    /// Returns the frame of the rollouts to show, each with whether it changed lately.
+    fn frame(&self, is_last: bool, size: Terminal) -> Frame {
         let is_marked = |row: &Row| row.changed_at.is_some_and(|changed| changed.elapsed() < MARKED);
         let shown = self.rows.iter().filter(|row| self.request.shows(&row.rollout));
-        shown.map(|row| (&row.rollout, is_marked(row))).collect()
+        let shown: Vec<_> = shown.map(|row| (&row.rollout, is_marked(row))).collect();
+        let all = StateCounts::of(self.rows.iter().map(|row| &row.rollout));
+        self.list.frame(&shown, &all, self.cluster.now(), is_last, size)
     }
 }

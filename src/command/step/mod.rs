@@ -21,9 +21,9 @@ use crate::model::engine::Now;
 use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, StepReport, Stepper, preview};
-use crate::render::frame::{Frame, Steps};
+use crate::render::frame::Frame;
 use crate::render::step::{self as render, Closing, json};
-use crate::render::ui::Ui;
+use crate::render::ui::{StreamFormat, Ui};
 use crate::world::Terminal;
 
 /// The arguments of `step`.
@@ -140,7 +140,7 @@ async fn show_plan(
         Err(outcome) => {
             if request.is_json {
                 let exit = outcome.exit();
-                ui.out_json(&json::no_plan(workload, &outcome, exit.code()));
+                ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), StreamFormat::Json);
                 return Ok(closed(outcome, exit));
             }
             return Ok(end(&Closing::before(workload, now), outcome, request.is_json, ui));
@@ -148,7 +148,7 @@ async fn show_plan(
     };
     owners::warn_before_a_plan(workload, ui);
     if request.is_json {
-        ui.out_json(&json::plan(workload, &view));
+        ui.out_streamed(&json::plan(workload, &view), StreamFormat::Json);
     } else {
         ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
         render::print_obstacles(workload, &view, now, ui);
@@ -160,7 +160,7 @@ async fn show_plan(
 fn end(closing: &Closing<'_>, outcome: StepOutcome, is_json: bool, ui: &mut Ui) -> CommandOutcome {
     let exit = outcome.exit();
     if is_json {
-        ui.out_json(&json::outcome(closing, &outcome, exit.code()));
+        ui.out_streamed(&json::outcome(closing, &outcome, exit.code()), StreamFormat::Json);
     } else {
         render::print_outcome(closing, &outcome, ui);
     }
@@ -196,8 +196,8 @@ impl Reporter<Stepper> for PlanReporter {
             report if self.draws => ui.err_lines(render::notes(stepper, report, now)),
             StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
             report if self.is_json => {
-                if let Some(line) = json::line(stepper, report, now) {
-                    ui.out_json(&line);
+                if let Some(document) = json::document(stepper, report, now) {
+                    ui.out_streamed(&document, StreamFormat::Json);
                 }
             }
             report => {
@@ -210,6 +210,6 @@ impl Reporter<Stepper> for PlanReporter {
     }
 
     fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
-        Frame::of_steps(Steps { stepper, now, logs: &self.logs }, size)
+        Frame::of_steps(stepper, now, &self.logs, size)
     }
 }

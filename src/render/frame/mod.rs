@@ -8,7 +8,7 @@ mod revisions;
 mod steps;
 mod workload_block;
 
-pub use steps::{Steps, batch_rows};
+pub use steps::batch_rows;
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,12 @@ use self::workload_block::WorkloadBlock;
 use super::columns::aligned;
 use super::line::Line;
 use super::status::NameContext;
+use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::follow::Follower;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
+use crate::model::step::Stepper;
 use crate::world::Terminal;
 
 /// Returns a line for each revision, and for each of its pods its name, node, state and restarts.
@@ -34,38 +36,27 @@ pub fn pod_tree(observed: &Observation, now: Timestamp, terminal: Option<Termina
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame(Vec<Line>);
 
-/// Followed rollouts at one moment.
-#[derive(Clone, Copy, Debug)]
-pub struct FollowMoment<'a> {
-    /// The follower with its targets.
-    pub follower: &'a Follower,
-    /// The moment.
-    pub now: Now,
-    /// What names must distinguish.
-    pub names: NameContext,
-    /// Whether each pod has a line.
-    pub shows_pods: bool,
-}
-
 impl Frame {
     /// Renders rollouts while they are followed: one block each, folded as far as the height requires. The frame
-    /// is lower than the terminal, because the cursor needs the line below it.
+    /// is lower than the terminal, because the cursor needs the line below it. `shows_pods` adds a line for each pod.
     #[must_use]
-    pub fn of(moment: FollowMoment<'_>, size: Terminal) -> Self {
-        Self::new(into_height(&moment.blocks(size), usable_height(size)), size)
+    pub fn of(follower: &Follower, now: Now, names: NameContext, shows_pods: bool, size: Terminal) -> Self {
+        let blocks = blocks(follower, now, names, shows_pods, size);
+        Self::new(into_height(&blocks, usable_height(size)), size)
     }
 
     /// Renders the results. The last frame is never replaced, so it may be higher than the terminal. Only complete
     /// workloads are folded.
     #[must_use]
-    pub fn last(moment: FollowMoment<'_>, size: Terminal) -> Self {
-        Self::new(final_lines(&moment.blocks(size), usable_height(size)), size)
+    pub fn last(follower: &Follower, now: Now, names: NameContext, shows_pods: bool, size: Terminal) -> Self {
+        let blocks = blocks(follower, now, names, shows_pods, size);
+        Self::new(final_lines(&blocks, usable_height(size)), size)
     }
 
-    /// Renders a plan. Of many batches, it shows those around the current one.
+    /// Renders a plan with the logs of its causes. Of many batches, it shows those around the current one.
     #[must_use]
-    pub fn of_steps(steps: Steps<'_>, size: Terminal) -> Self {
-        Self::new(steps::lines(steps, usable_width(size), usable_height(size)), size)
+    pub fn of_steps(stepper: &Stepper, now: Now, logs: &ContainerLogs, size: Terminal) -> Self {
+        Self::new(steps::lines(stepper, now, logs, usable_width(size), usable_height(size)), size)
     }
 
     /// Creates a frame of lines, each cut to the width of the terminal.
@@ -80,12 +71,15 @@ impl Frame {
     }
 }
 
-impl FollowMoment<'_> {
-    fn blocks(self, size: Terminal) -> Vec<WorkloadBlock> {
-        let Self { follower, now, names, shows_pods } = self;
-        let block = |target| WorkloadBlock::of(target, now, names, shows_pods, usable_width(size));
-        follower.targets().iter().map(block).collect()
-    }
+fn blocks(
+    follower: &Follower,
+    now: Now,
+    names: NameContext,
+    shows_pods: bool,
+    size: Terminal,
+) -> Vec<WorkloadBlock> {
+    let block = |target| WorkloadBlock::of(target, now, names, shows_pods, usable_width(size));
+    follower.targets().iter().map(block).collect()
 }
 
 /// Returns the width without the last column. Terminals differ in how they treat a line that fills it.

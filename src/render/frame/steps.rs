@@ -16,17 +16,6 @@ use crate::render::pods::pods;
 use crate::render::status::NameContext;
 use crate::render::step::words::{detail, pace, revisions, skipped, slots, style};
 
-/// The content of a frame about a plan.
-#[derive(Clone, Copy, Debug)]
-pub struct Steps<'a> {
-    /// The stepper.
-    pub stepper: &'a Stepper,
-    /// The moment.
-    pub now: Now,
-    /// The logs of the causes.
-    pub logs: &'a ContainerLogs,
-}
-
 /// The cell of a row with the pods of the batch.
 const PODS: usize = 2;
 
@@ -37,51 +26,55 @@ const FEWEST_CELLS: usize = 8;
 const FEWEST_ROWS: usize = 3;
 
 /// Returns the lines of the frame, at most `height` of them.
-pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> {
-    let Some(view) = steps.stepper.view(steps.now) else {
-        return vec![
-            Line::default()
-                .with(Style::Heading, steps.stepper.workload().target())
-                .with(Style::Dim, "   looking"),
-        ];
+pub(super) fn lines(
+    stepper: &Stepper,
+    now: Now,
+    logs: &ContainerLogs,
+    width: usize,
+    height: usize,
+) -> Vec<Line> {
+    let workload = stepper.workload();
+    let name = Line::styled(Style::Heading, workload.target());
+    let Some(view) = stepper.view(now) else {
+        return vec![name.with(Style::Dim, "   looking")];
     };
-    let mut head = head(steps, &view, width);
-    let below = below(steps, &view, width);
+    let mut head = heading(name, parts(stepper, &view), width);
+    let skipped = (!view.skipped.is_empty()).then(|| format!("  {}", skipped(&view.skipped)));
+    let mut below: Vec<_> = skipped.map(|words| Line::styled(Style::Warning, words)).into_iter().collect();
+    let log_of = |cause: &_| logs.of(cause);
+    below.extend(cause_lines(&view.causes, log_of, workload, NameContext::default(), width));
     let room = height.saturating_sub(head.len() + below.len()).max(FEWEST_ROWS);
-    if !is_rolled_back(steps) {
+    if !is_rolled_back(stepper) {
         head.extend(rows_within(&view.batches, view.has_more_batches, width, room));
     }
     head.extend(below);
     head
 }
 
-/// Returns the heading, wrapped to the width:
+/// Returns what the heading has after the name:
 /// `statefulset/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`.
-fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
-    let name = Line::styled(Style::Heading, steps.stepper.workload().target());
-    let count = pods(view.wanted);
-    let updated = Line::of(format!("{} of {count} updated", view.updated));
-    let (style, word) = plan_state(steps, view);
-    let standing = Line::styled(style, word);
-    let parts = if is_rolled_back(steps) {
+fn parts(stepper: &Stepper, view: &PlanView) -> Vec<Line> {
+    let updated = format!("{} of {} updated", view.updated, pods(view.wanted));
+    let (style, word) = plan_state(stepper, view);
+    let state = Line::styled(style, word);
+    if is_rolled_back(stepper) {
         let back = PlanView { from: view.to.clone(), to: view.from.clone(), ..view.clone() };
-        vec![Line::of(revisions(&back)), standing]
+        vec![Line::of(revisions(&back)), state]
     } else if view.is_rolling_back {
-        vec![standing]
+        vec![state]
     } else {
-        vec![Line::of(revisions(view)), updated, Line::of(pace(&view.pace)), standing]
-    };
-    heading(name, parts, width)
+        vec![Line::of(revisions(view)), Line::of(updated), Line::of(pace(&view.pace)), state]
+    }
 }
 
 /// Returns the state of the plan, for the heading. Its outcome is below the last frame in a sentence.
-fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
-    match steps.stepper.outcome() {
+fn plan_state(stepper: &Stepper, view: &PlanView) -> (Style, String) {
+    match stepper.outcome() {
         Some(StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { revision }), .. }) => {
             (Style::Bad, format!("failed, rolled back to revision {revision}"))
         }
-        Some(_) if is_rolled_back(steps) => (Style::Warning, "rolled back by another client".to_owned()),
-        Some(StepOutcome::Stopped(_)) if Hold::in_force(steps.stepper.workload()).is_some() => {
+        Some(_) if is_rolled_back(stepper) => (Style::Warning, "rolled back by another client".to_owned()),
+        Some(StepOutcome::Stopped(_)) if Hold::in_force(stepper.workload()).is_some() => {
             (Style::Warning, "held".to_owned())
         }
         Some(outcome) => {
@@ -103,8 +96,8 @@ fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
 }
 
 /// Whether another client rolled the workload back, so that no batch is left.
-fn is_rolled_back(steps: Steps<'_>) -> bool {
-    let outcome = steps.stepper.outcome();
+fn is_rolled_back(stepper: &Stepper) -> bool {
+    let outcome = stepper.outcome();
     matches!(outcome, Some(StepOutcome::Stopped(StopReason::Changed { rolled_back_to: Some(_), .. })))
 }
 
@@ -152,17 +145,6 @@ fn row(batch: &BatchView) -> Vec<Line> {
         Line::styled(style(&batch.stage), batch.stage.word()),
         Line::of(detail(batch)),
     ]
-}
-
-/// Returns the lines below the batches: the skipped pods, and the causes.
-fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
-    let mut lines = Vec::new();
-    if !view.skipped.is_empty() {
-        lines.push(Line::styled(Style::Warning, format!("  {}", skipped(&view.skipped))));
-    }
-    let (workload, log_of) = (steps.stepper.workload(), |cause: &_| steps.logs.of(cause));
-    lines.extend(cause_lines(&view.causes, log_of, workload, NameContext::default(), width));
-    lines
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod watch;
 
 pub use columns::TableOptions;
 pub(super) use columns::cause_text;
-pub use watch::{WatchedList, WatchedRollouts, event_json};
+pub use watch::{WatchedList, event_json};
 
 use serde_json::{Map, Value, json};
 

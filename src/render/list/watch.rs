@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 
 use super::columns::{ListRow, Room, TableOptions, fitted, header, name_column, row, row_with};
 use super::item_json;
@@ -16,20 +17,6 @@ use crate::world::Terminal;
 
 /// The most lines of one cause on a terminal, so that it does not push other rollouts away.
 const CAUSE_LINES: usize = 3;
-
-/// A row, and whether it has changed.
-type WatchedRow<'a> = (&'a RolloutView, bool);
-
-/// The rollouts at one moment.
-#[derive(Clone, Debug)]
-pub struct WatchedRollouts<'a> {
-    /// The rollouts to show, each with whether it changed lately.
-    pub shown: &'a [WatchedRow<'a>],
-    /// How many of all rollouts are in each state.
-    pub all: StateCounts,
-    /// The time that ages are relative to.
-    pub now: Timestamp,
-}
 
 /// The rollouts of `list --watch`.
 #[derive(Debug)]
@@ -66,10 +53,17 @@ impl WatchedList {
     }
 
     /// Returns a frame that fits the terminal: the rollouts from the top, a line that counts the hidden ones, and a line
-    /// that counts the states of all. A changed row has a `*`. The last frame, which stays on the terminal, has all rollouts.
+    /// that counts the states of all. A row that changed lately has a `*`. The last frame, which stays on the terminal, has
+    /// all rollouts.
     #[must_use]
-    pub fn frame(&self, rollouts: WatchedRollouts<'_>, is_last: bool, size: Terminal) -> Frame {
-        let WatchedRollouts { shown, all, now } = rollouts;
+    pub fn frame(
+        &self,
+        shown: &[(&RolloutView, bool)],
+        all: &StateCounts,
+        now: Timestamp,
+        is_last: bool,
+        size: Terminal,
+    ) -> Frame {
         let height = if is_last { usize::MAX } else { usable_height(size) };
         let options = TableOptions { now, ..self.options };
         let room = Room {
@@ -121,10 +115,10 @@ fn widest_state() -> usize {
     RolloutState::ALL.iter().map(|state| state.word().len()).max().unwrap_or_default()
 }
 
-/// Returns an event as one line of JSON. docs/json.md documents the fields.
+/// Returns an event. docs/json.md documents the fields.
 #[must_use]
-pub fn event_json(event: &str, rollout: &RolloutView, elapsed: Duration) -> String {
+pub fn event_json(event: &str, rollout: &RolloutView, elapsed: Duration) -> Value {
     let mut document = event_document("RolloutListEvent", event, elapsed);
     document["rollout"] = item_json(rollout);
-    format!("{document}\n")
+    document
 }

@@ -1,4 +1,4 @@
-//! JSON of `step`: a line for each report, and a last one with the outcome.
+//! JSON of `step`: a document for each report, and a last one with the outcome.
 //!
 //! docs/json.md documents the fields, which are stable.
 
@@ -18,9 +18,9 @@ use crate::render::json::{
 };
 use crate::render::pods;
 
-/// Returns the line of a report; none for the outcome, which [`outcome`] returns.
+/// Returns the document of a report; none for a decision.
 #[must_use]
-pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> {
+pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Value> {
     let (kind, facts) = match report {
         StepReport::ReplacesLock(lock) => ("lock-replaced", lock_facts(lock)),
         StepReport::HoldEnded { manager } => ("hold-ended", json!({"manager": manager})),
@@ -58,12 +58,12 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
     };
     let mut document = event(kind, stepper.workload(), now);
     merge(&mut document, facts);
-    Some(format!("{document}\n"))
+    Some(document)
 }
 
-/// Returns the last line: the outcome and the exit code.
+/// Returns the last document: the outcome and the exit code.
 #[must_use]
-pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> String {
+pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value {
     let Closing { workload, view, stepper, now } = closing;
     let mut document = event("ended", workload, *now);
     document["exitCode"] = exit.into();
@@ -77,26 +77,26 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> String
         document["pods"] = json!({"wanted": view.wanted, "updated": view.updated});
         document["batches"] = view.batches.iter().map(batch_facts).collect();
     }
-    format!("{document}\n")
+    document
 }
 
-/// Returns a plan before anything is written, as one document.
+/// Returns a plan before anything is written.
 #[must_use]
-pub fn plan(workload: &Workload, view: &PlanView) -> String {
+pub fn plan(workload: &Workload, view: &PlanView) -> Value {
     let mut document = plan_document(workload);
     merge(&mut document, plan_facts(workload, view));
     document["blockedBy"] =
         view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
-    format!("{document}\n")
+    document
 }
 
 /// Returns the document of a dry run that has no plan to show: its outcome, such as `nothing-outdated`.
 #[must_use]
-pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> String {
+pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> Value {
     let mut document = plan_document(workload);
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
-    format!("{document}\n")
+    document
 }
 
 fn event(event: &str, workload: &Workload, now: Now) -> Value {

@@ -7,11 +7,13 @@ use rollout2::model::api::pod::Pod;
 use rollout2::model::cause::container_logs::LogLines;
 use rollout2::model::engine::{Engine, Now, TargetEvent, TargetId};
 use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent};
+use rollout2::model::hold::plan::HOLD_ANNOTATION;
 use rollout2::model::kind::Workload;
 use rollout2::model::kind::deployment::Deployment;
+use rollout2::model::kind::deployment_hold::NEVER_AVAILABLE;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::{Revision, Revisions};
-use rollout2::render::frame::{FollowMoment, Frame};
+use rollout2::render::frame::Frame;
 use rollout2::render::status::NameContext;
 use rollout2::world::Terminal;
 
@@ -27,11 +29,14 @@ pub(crate) struct RolloutFixture {
     /// The number of pods of revision 4, which are all ready.
     pub(crate) old: usize,
     pub(crate) logs: Vec<LogLines>,
+    /// Whether a plan of `step` holds it, so that its controller counts no pod as available.
+    pub(crate) is_stepped: bool,
 }
 
 impl RolloutFixture {
     pub(crate) fn new(name: &str, wanted: usize, ready: usize, old: usize) -> Self {
-        Self { name: name.to_owned(), wanted, ready, unready: Vec::new(), old, logs: Vec::new() }
+        let (unready, logs) = (Vec::new(), Vec::new());
+        Self { name: name.to_owned(), wanted, ready, unready, old, logs, is_stepped: false }
     }
 
     /// Adds unready pods of revision 5 with this container status.
@@ -52,7 +57,7 @@ impl RolloutFixture {
 
     fn workload(&self) -> Workload {
         let updated = self.ready + self.unready.len();
-        let object = json!({
+        let mut object = json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {"name": self.name, "namespace": "shop", "uid": self.name, "generation": 5},
             "spec": {
@@ -65,6 +70,12 @@ impl RolloutFixture {
                 "readyReplicas": self.ready + self.old, "availableReplicas": self.ready + self.old,
             },
         });
+        if self.is_stepped {
+            let hold = json!({"version": 1, "set": {}, "strategy": {"minReadySeconds": 0}, "plan": {}});
+            object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+            object["spec"]["minReadySeconds"] = NEVER_AVAILABLE.into();
+            object["status"]["availableReplicas"] = 0.into();
+        }
         Workload::of(Object::read(object).unwrap()).unwrap()
     }
 
@@ -180,6 +191,5 @@ pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame 
 
 /// The same, with each pod.
 pub(crate) fn frame_with(follower: &Follower, seconds: u64, size: Terminal, shows_pods: bool) -> Frame {
-    let names = NameContext::default();
-    Frame::of(FollowMoment { follower, now: at(seconds), names, shows_pods }, size)
+    Frame::of(follower, at(seconds), NameContext::default(), shows_pods, size)
 }
