@@ -4,8 +4,8 @@ use crate::model::engine::Now;
 use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::strategy::min_available;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::{Observation, is_outage};
 use crate::model::revision::Revision;
+use crate::model::view::RolloutView;
 use crate::render::age::{about, lasting};
 use crate::render::columns::aligned;
 use crate::render::line::{Line, Style};
@@ -42,6 +42,7 @@ pub(super) fn header_lines(target: &FollowedTarget, now: Now, names: NameContext
 /// progress. The longest cell is the last one, so that it moves no column and is cut first.
 pub(super) fn folded_row(
     target: &FollowedTarget,
+    view: Option<&RolloutView>,
     now: Now,
     names: NameContext,
     first_cause: Option<Line>,
@@ -52,10 +53,8 @@ pub(super) fn folded_row(
     let name = Line::styled(Style::Heading, names.with_namespace(name, workload));
     let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
     let (style, state) = state_text(target);
-    let words = first_cause.or_else(|| {
-        let counts = target.verdict().map(|_| workload.counts())?;
-        Some(Line::of(progress(counts, counts.available) + &left(target, now)))
-    });
+    let words =
+        first_cause.or_else(|| Some(Line::of(progress(view?.counts, view?.available) + &left(target, now))));
     let state = Line::styled(style, state).with(Style::Plain, "  ").joined_with(words.unwrap_or_default());
     vec![name, Line::of(elapsed(target, now)), state]
 }
@@ -114,20 +113,19 @@ pub(super) fn short_label(revision: &Revision) -> String {
 /// The minimum and the maximum length of a bar, in cells.
 const BAR_LENGTHS: [usize; 2] = [5, 40];
 
-/// Returns the bars of a workload. The second one has a note of an outage, or of the minimum of available pods
+/// Returns the bars of a workload in this state. The second one has a note of an outage, or of the minimum of available pods
 /// while the rollout progresses.
-pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) -> Vec<Line> {
-    let workload = &observed.workload;
-    let counts = workload.counts();
+pub(super) fn bars(view: &RolloutView, state: RolloutState, width: usize) -> Vec<Line> {
+    let counts = view.counts;
     let [shortest, longest] = BAR_LENGTHS;
     let length = (width / 4).clamp(shortest, longest);
-    let (label, available) = match counts.available {
+    let (label, available) = match view.available {
         Some(available) => ("available", available),
         None => ("ready", counts.ready), // an old API server without `availableReplicas`
     };
     let is_progressing = matches!(state, RolloutState::Progressing | RolloutState::Stuck);
-    let note = match min_available(workload).filter(|_| is_progressing) {
-        _ if is_outage(observed, state) => Line::styled(Style::Bad, " outage"),
+    let note = match min_available(&view.workload).filter(|_| is_progressing) {
+        _ if view.is_outage => Line::styled(Style::Bad, " outage"),
         Some(floor) => Line::styled(Style::Dim, format!(" minimum {floor}")),
         None => Line::default(),
     };

@@ -38,14 +38,15 @@ impl WorkloadBlock {
     ) -> Self {
         let causes = causes(target);
         let log_of = |cause: &_| target.log_for(cause);
+        let view = target.view(now.server_time);
         let observed = target.observation().zip(target.verdict());
-        let rest = observed.map(|(observed, verdict)| {
+        let rest = observed.zip(view.as_ref()).map(|((observed, verdict), view)| {
             let revisions = revisions::lines(target, observed, now.server_time, width, shows_pods);
-            bars(observed, verdict.state, width).into_iter().chain(revisions).collect()
+            bars(view, verdict.state, width).into_iter().chain(revisions).collect()
         });
         Self {
             state: state(target, &causes),
-            folded: folded_row(target, now, names, causes.first().map(in_short), width),
+            folded: folded_row(target, view.as_ref(), now, names, causes.first().map(in_short), width),
             header: header_lines(target, now, names, width),
             rest: rest.unwrap_or_default(),
             causes: cause_lines(&causes, log_of, target.workload(), names, width),

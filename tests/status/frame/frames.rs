@@ -134,6 +134,15 @@ fn a_cause_disappears_with_its_pods() {
     assert!(!shows(RolloutFixture::new("web", 10, 2, 8)));
 }
 
+/// A plan of `step` raises `minReadySeconds` of a Deployment, so that its controller counts no pod as available.
+#[test]
+fn pods_are_available_by_the_workloads_own_min_ready_seconds() {
+    let stepped = RolloutFixture { is_stepped: true, ..RolloutFixture::new("web", 5, 2, 3) };
+    let frame = frame(&follower(&[(3, &[stepped])]), 5, SIZES[0]);
+    let lines: Vec<_> = frame.lines().iter().map(rollout2::render::line::Line::text).collect();
+    assert!(lines.iter().any(|line| line.contains("available") && line.contains(" 5/5")), "{lines:#?}");
+}
+
 /// A frame has fewer rows than the terminal and is not wider.
 #[test]
 fn a_frame_fits_into_every_terminal() {
