@@ -11,7 +11,7 @@ use super::line::{Line, Style};
 use super::{owner_warnings, pods};
 use crate::model::change::effect::{Effect, UpdatePace};
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
-use crate::model::diff::{Change, short_text};
+use crate::model::diff::Change;
 use crate::model::hold::{HeldBy, end_command};
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
@@ -38,6 +38,7 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
     } else if preview.outcome.is_rollout() && !preview.changes.reordered().is_empty() {
         lines.push(Line::of("  ").joined_with(diff::no_differences(preview.changes.reordered())));
     }
+    let field = |change: &Change| Line::of(format!("  {}   {}", change.path, change.words()));
     lines.extend(preview.fields.iter().map(field));
     if let Some(effect) = preview.effect.as_ref().filter(|_| preview.outcome.is_rollout()) {
         lines.extend(pods::effect_lines(effect));
@@ -90,19 +91,6 @@ fn outcome(preview: &Preview) -> String {
             format!("{from} -> returns to revision {}{becomes}", to.label())
         }
     }
-}
-
-fn field(change: &Change) -> Line {
-    let text = match (&change.from, &change.to) {
-        (Some(from), Some(to)) => match (short_text(from), short_text(to)) {
-            (from, to) if from == to => format!("{to} (changed)"),
-            (from, to) => format!("{from} -> {to}"),
-        },
-        (None, Some(to)) => format!("{} added", short_text(to)),
-        (Some(from), None) => format!("{} removed", short_text(from)),
-        (None, None) => String::new(),
-    };
-    Line::of(format!("  {}   {text}", change.path))
 }
 
 /// Returns the line of a warning.

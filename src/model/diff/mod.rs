@@ -33,6 +33,20 @@ pub fn short_text(value: &Value) -> String {
     short_value(value).text
 }
 
+impl Change {
+    /// Returns the values in short: `5 -> 10`, `5 added`, `5 removed`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match [&self.from, &self.to].map(|value| value.as_ref().map(short_text)) {
+            // Both texts were shortened before the part that differs.
+            [Some(from), Some(to)] if from == to => format!("{to} (changed)"),
+            [Some(from), Some(to)] => format!("{from} -> {to}"),
+            [None, Some(to)] => format!("{to} added"),
+            [from, None] => format!("{} removed", from.unwrap_or_default()),
+        }
+    }
+}
+
 /// The comparison of two templates.
 #[derive(Clone, Debug)]
 pub struct Diff {

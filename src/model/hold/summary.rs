@@ -190,13 +190,7 @@ fn restored_fields(workload: &Workload, after: &Value) -> Vec<Change> {
 /// Returns the changes as words: `spec.minReadySeconds 2147483646 -> 5, spec.paused true removed`; none without changes.
 #[must_use]
 pub fn restored_words(workload: &Workload, after: &Value) -> Option<String> {
-    let word = |change: &Change| match (&change.from, &change.to) {
-        (Some(from), Some(to)) => format!("{} {} -> {}", change.path, short_text(from), short_text(to)),
-        (None, Some(to)) => format!("{} {} added", change.path, short_text(to)),
-        (from, None) => {
-            format!("{} {} removed", change.path, from.as_ref().map(short_text).unwrap_or_default())
-        }
-    };
+    let word = |change: &Change| format!("{} {}", change.path, change.words());
     let words: Vec<String> = restored_fields(workload, after).iter().map(word).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
