@@ -29,6 +29,16 @@ pub fn pods_cannot_start(after: &Workload, why: &str) -> String {
     format!("warning: new pods of {} cannot start: {why}", after.target())
 }
 
+/// Returns that pods block their StatefulSet: `db-1 is not ready: the StatefulSet controller waits for it and does not replace
+/// it`.
+#[must_use]
+pub fn stuck_pods(names: &str, count: usize) -> String {
+    let (are, them) = if count == 1 { ("is", "it") } else { ("are", "them") };
+    format!(
+        "{names} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}"
+    )
+}
+
 /// Returns the note that a rollback leaves a later change of a ConfigMap or Secret. `label` is that of its target.
 #[must_use]
 pub fn not_rolled_back(object: &Configuration, label: &str) -> String {

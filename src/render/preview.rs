@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::change::pods_cannot_start;
+use super::change::{pods_cannot_start, stuck_pods};
 use super::diff::{self, changes};
 use super::json::{least_time_json, workload_json};
 use super::line::{Line, Style};
@@ -126,16 +126,9 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
         PreviewWarning::MovingTag(image) => {
             format!("warning: the tag of image {image} is not fixed: applying {target} again replaces no pod")
         }
-        PreviewWarning::StuckPods(pods) => format!(
-            "warning: {} of {target} not ready: the StatefulSet controller waits for {} and does not replace {}",
-            if let [pod] = pods.as_slice() {
-                format!("{pod} is")
-            } else {
-                format!("{} are", pods::names(pods))
-            },
-            if pods.len() == 1 { "it" } else { "them" },
-            if pods.len() == 1 { "it" } else { "them" },
-        ),
+        PreviewWarning::StuckPods(pods) => {
+            format!("warning: {target}: {}", stuck_pods(&pods::names(pods), pods.len()))
+        }
         PreviewWarning::BeingDeleted => {
             format!("warning: {target} is being deleted, so its controller ignores changes")
         }
@@ -268,4 +261,28 @@ fn effect_json(effect: &Effect) -> Value {
         "leastTime": least_time_json(effect.least_time),
         "update": update,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pods_that_block_a_stateful_set_are_the_subject_of_the_warning() {
+        let set = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}});
+        let workload = Workload::of_json(&set).unwrap();
+        for (names, expected) in [
+            (
+                &["db-1"][..],
+                "db-1 is not ready: the StatefulSet controller waits for it and does not replace it",
+            ),
+            (
+                &["db-1", "db-3"],
+                "db-1 db-3 are not ready: the StatefulSet controller waits for them and does not replace them",
+            ),
+        ] {
+            let stuck = PreviewWarning::StuckPods(names.iter().map(|&name| name.to_owned()).collect());
+            assert_eq!(warning(&stuck, &workload), format!("warning: statefulset/db: {expected}"));
+        }
+    }
 }

@@ -57,9 +57,7 @@ pub(super) fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: 
     let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
     let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
     vec![
-        format!(
-            "warning: {names} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}"
-        ),
+        format!("warning: {}", render::stuck_pods(&names, stuck.len())),
         format!("hint: to delete {them}, now or after the undo: {undo}"),
         format!("hint: or by hand, after the undo{order}: {delete}"),
     ]
