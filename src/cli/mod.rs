@@ -30,7 +30,7 @@ use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::appearance::Color;
-use crate::render::ui::{StreamFormat, Ui};
+use crate::render::ui::{DocumentForm, Ui};
 use crate::world::World;
 
 /// Show, explain and drive rollouts of Deployments, StatefulSets and DaemonSets.
@@ -122,19 +122,19 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
 }
 
 /// Returns the format of the documents that `-o` asks for.
-fn documents(matches: &ArgMatches) -> Option<StreamFormat> {
+fn documents(matches: &ArgMatches) -> Option<DocumentForm> {
     let (_, verb) = matches.subcommand()?;
     let word = verb.try_get_raw("output").ok()??.next_back()?.to_ascii_lowercase();
     match word.to_str()? {
-        "json" => Some(StreamFormat::Json),
-        "yaml" => Some(StreamFormat::Yaml),
+        "json" => Some(DocumentForm::Json),
+        "yaml" => Some(DocumentForm::Yaml),
         _ => None,
     }
 }
 
 impl Arguments {
     /// Returns the command, or prints the text that the verb is about.
-    fn lower(self, documents: Option<StreamFormat>, world: &mut World) -> Result<ParsedArgs, Error> {
+    fn lower(self, documents: Option<DocumentForm>, world: &mut World) -> Result<ParsedArgs, Error> {
         let (access, color) = self.common.lower()?;
         let printed = |text: &str, world| {
             let exit = print(Color::Auto, world, Exit::Done, |ui| ui.out_text(text));

@@ -85,12 +85,12 @@ pub(super) async fn run(
     }
     let summary = job_summary::of_follower(&follower, names, cluster.now());
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
-    match following.format {
-        ReportFormat::Documents(format) => {
+    match &following.format {
+        ReportFormat::Documents(form) => {
             let exit = outcome.worst_exit().code();
             ui.out_streamed(
                 &json::summary(&follower, &configuration, exit, (started.elapsed(), cluster.now())),
-                format,
+                form,
             );
         }
         ReportFormat::Lines | ReportFormat::Frames => {
@@ -140,10 +140,8 @@ impl Reporter<Follower> for &Following<'_> {
 
     fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now, ui: &mut Ui) {
         let Some(target) = follower.targets().get(id.0) else { return };
-        match self.format {
-            ReportFormat::Documents(format) => {
-                ui.out_streamed(&json::event(target, report, now.elapsed), format);
-            }
+        match &self.format {
+            ReportFormat::Documents(form) => ui.out_streamed(&json::event(target, report, now), form),
             ReportFormat::Lines => render::print(target, report, self.names, self.shows_pods, now, ui),
             ReportFormat::Frames => ui.err_lines(render::above_frame(target, report, self.names)),
         }

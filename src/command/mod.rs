@@ -34,7 +34,7 @@ use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::{StreamFormat, Ui};
+use crate::render::ui::{DocumentForm, Ui};
 use crate::snapshot::files::read_text;
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
@@ -48,7 +48,7 @@ pub struct Command {
     /// When to use colour.
     pub color: Color,
     /// The format of the documents that it prints; none for text and templates.
-    pub documents: Option<StreamFormat>,
+    pub documents: Option<DocumentForm>,
     /// The verb and its own options.
     pub verb: Verb,
 }
@@ -149,7 +149,7 @@ pub async fn run(
     };
     // `preview` and `step` print their errors as documents.
     let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
-    let documents = command.documents.filter(|_| !printed_error_documents);
+    let documents = command.documents.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     if let (Ok(source), true) = (&source, access.overrides.warnings_as_errors) {
         let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
@@ -158,9 +158,9 @@ pub async fn run(
     }
     outcome.remove_repeated_errors();
     for error in outcome.all_errors() {
-        if let Some(format) = documents {
+        if let Some(form) = documents {
             let exit = command.verb.process_exit(error.exit());
-            ui.out_streamed(&error_document(error, exit.code()), format);
+            ui.out_streamed(&error_document(error, exit.code()), form);
         }
     }
     ui.err_errors(&outcome.errors);

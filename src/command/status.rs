@@ -27,7 +27,7 @@ use crate::model::text::go_duration;
 use crate::render::follow::ReportFormat;
 use crate::render::job_summary;
 use crate::render::status::{NameContext, json};
-use crate::render::ui::{DocumentForm, StreamFormat, Ui};
+use crate::render::ui::{DocumentForm, Ui};
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl Request {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
             None => ReportFormat::of_text(ui, self.plain || once),
-            Some(form) => ReportFormat::Documents(form.format().unwrap_or(StreamFormat::Json)),
+            Some(form) => ReportFormat::Documents(form.clone()),
         };
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
@@ -147,10 +147,10 @@ async fn evaluate_all(
         };
         all = all.and(outcome);
         let Some(document) = document else { continue };
-        match (&request.output, following.format) {
-            (Some(DocumentForm::Template(_)), _) => documents.push(document),
-            (_, ReportFormat::Documents(format)) => ui.out_streamed(&document, format),
-            (_, ReportFormat::Lines | ReportFormat::Frames) => {}
+        match &request.output {
+            Some(DocumentForm::Template(_)) => documents.push(document),
+            Some(form) => ui.out_streamed(&document, form),
+            None => {}
         }
     }
     if let Some(DocumentForm::Template(form)) = &request.output {

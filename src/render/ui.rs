@@ -26,18 +26,6 @@ pub enum DocumentForm {
     Template(TemplateForm),
 }
 
-impl DocumentForm {
-    /// Returns the format of a stream of documents, such as the errors of the command; none for a template.
-    #[must_use]
-    pub fn format(&self) -> Option<StreamFormat> {
-        match self {
-            Self::Json => Some(StreamFormat::Json),
-            Self::Yaml => Some(StreamFormat::Yaml),
-            Self::Template(_) => None,
-        }
-    }
-}
-
 /// A form of the output of a verb that prints tables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TableForm {
@@ -58,15 +46,6 @@ impl From<DocumentForm> for TableForm {
     fn from(form: DocumentForm) -> Self {
         Self::Document(form)
     }
-}
-
-/// The format of a stream of documents for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamFormat {
-    /// JSON on one line.
-    Json,
-    /// YAML.
-    Yaml,
 }
 
 /// Prints the output of a command: results to stdout, everything else to stderr. Asks the user where there is a terminal.
@@ -212,11 +191,11 @@ impl Ui {
         Ok(())
     }
 
-    /// Prints one document of a stream on stdout: JSON on one line.
-    pub fn out_streamed(&mut self, document: &Value, format: StreamFormat) {
-        match format {
-            StreamFormat::Json => self.out_json(&format!("{document}\n")),
-            StreamFormat::Yaml => self.out_yaml(document),
+    /// Prints one document of a stream on stdout: as YAML, or else as JSON on one line.
+    pub fn out_streamed(&mut self, document: &Value, form: &DocumentForm) {
+        match form {
+            DocumentForm::Yaml => self.out_yaml(document),
+            DocumentForm::Json | DocumentForm::Template(_) => self.out_json(&format!("{document}\n")),
         }
     }
 

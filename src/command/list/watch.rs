@@ -23,7 +23,7 @@ use crate::model::text::go_duration;
 use crate::model::view::{RolloutView, StateCounts, sort};
 use crate::render::frame::Frame;
 use crate::render::list::{WatchedList, event_json};
-use crate::render::ui::{StreamFormat, TableForm, Ui};
+use crate::render::ui::{DocumentForm, TableForm, Ui};
 use crate::world::Terminal;
 
 /// Changes within this time after the first one are evaluated together. Controllers observe most changes within it.
@@ -237,7 +237,7 @@ impl Watch<'_> {
             let word = if is_first { "listed" } else { "changed" };
             let changed = changed.iter().map(|rollout| (word, *rollout));
             for (word, rollout) in changed.chain(deleted.iter().map(|rollout| ("deleted", rollout))) {
-                ui.out_streamed(&event_json(word, rollout, elapsed), StreamFormat::Json);
+                ui.out_streamed(&event_json(word, rollout, elapsed), &DocumentForm::Json);
             }
             return;
         }

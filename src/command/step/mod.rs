@@ -23,7 +23,7 @@ use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, StepReport, Stepper, preview};
 use crate::render::frame::Frame;
 use crate::render::step::{self as render, Closing, json};
-use crate::render::ui::{StreamFormat, Ui};
+use crate::render::ui::{DocumentForm, Ui};
 use crate::world::Terminal;
 
 /// The arguments of `step`.
@@ -140,7 +140,7 @@ async fn show_plan(
         Err(outcome) => {
             if request.is_json {
                 let exit = outcome.exit();
-                ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), StreamFormat::Json);
+                ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), &DocumentForm::Json);
                 return Ok(closed(outcome, exit));
             }
             return Ok(end(&Closing::before(workload, now), outcome, request.is_json, ui));
@@ -148,7 +148,7 @@ async fn show_plan(
     };
     owners::warn_before_a_plan(workload, ui);
     if request.is_json {
-        ui.out_streamed(&json::plan(workload, &view), StreamFormat::Json);
+        ui.out_streamed(&json::plan(workload, &view), &DocumentForm::Json);
     } else {
         ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
         render::print_obstacles(workload, &view, now, ui);
@@ -160,7 +160,7 @@ async fn show_plan(
 fn end(closing: &Closing<'_>, outcome: StepOutcome, is_json: bool, ui: &mut Ui) -> CommandOutcome {
     let exit = outcome.exit();
     if is_json {
-        ui.out_streamed(&json::outcome(closing, &outcome, exit.code()), StreamFormat::Json);
+        ui.out_streamed(&json::outcome(closing, &outcome, exit.code()), &DocumentForm::Json);
     } else {
         render::print_outcome(closing, &outcome, ui);
     }
@@ -197,7 +197,7 @@ impl Reporter<Stepper> for PlanReporter {
             StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
             report if self.is_json => {
                 if let Some(document) = json::document(stepper, report, now) {
-                    ui.out_streamed(&document, StreamFormat::Json);
+                    ui.out_streamed(&document, &DocumentForm::Json);
                 }
             }
             report => {

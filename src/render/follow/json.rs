@@ -7,10 +7,11 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::model::engine::Now;
 use crate::model::follow::{
     FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetResult,
 };
-use crate::model::observation::{Observation, is_outage};
+use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
@@ -22,20 +23,21 @@ use crate::render::json::{
 
 /// Returns one report.
 #[must_use]
-pub fn event(target: &FollowedTarget, report: &Report, elapsed: Duration) -> Value {
+pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
     let (kind, facts) = match report {
-        Report::Status { verdict, .. } => (
-            "status",
-            json!({
+        Report::Status { verdict, .. } => {
+            let view = target.view(now.server_time); // none for a target that was never observed completely
+            let facts = json!({
                 "state": verdict.state.word(),
                 "message": verdict.line,
-                "revision": revision(target),
+                "revision": view.as_ref().and_then(|view| view.revision),
                 "pods": pods_json(target.workload().counts()),
-                "outage": outage(target),
+                "outage": view.as_ref().map(|view| view.is_outage),
                 "leastTime": least_time_json(target.least_time()),
                 "rollingBack": target.is_rollback_written(),
-            }),
-        ),
+            });
+            ("status", facts)
+        }
         Report::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
         Report::Log { log } => ("log", log_json(log)),
         Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
@@ -57,7 +59,7 @@ pub fn event(target: &FollowedTarget, report: &Report, elapsed: Duration) -> Val
         }
         Report::Ended { result } => ("ended", result_json(result)),
     };
-    let mut document = event_document("StatusEvent", kind, elapsed);
+    let mut document = event_document("StatusEvent", kind, now.elapsed);
     document["workload"] = workload_json(target.workload());
     merge(&mut document, facts);
     document
@@ -91,16 +93,6 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     }
     facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
     facts
-}
-
-fn revision(target: &FollowedTarget) -> Value {
-    let running = target.observation().and_then(|observed| observed.revisions.current());
-    json!(running.and_then(|running| running.number.known()))
-}
-
-/// Whether no pod serves; null for a target that was never observed completely.
-fn outage(target: &FollowedTarget) -> Option<bool> {
-    Some(is_outage(target.observation()?, target.verdict()?.state))
 }
 
 fn result_json(result: &TargetResult) -> Value {

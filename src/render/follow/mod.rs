@@ -11,7 +11,7 @@ use super::frame::pod_tree;
 use super::line::Line;
 use super::state_words::state_style;
 use super::status::{NameContext, cause_line, cause_lines, named_line};
-use super::ui::{StreamFormat, Ui};
+use super::ui::{DocumentForm, Ui};
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
@@ -21,12 +21,12 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration;
 
 /// The output format of followed rollouts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
     /// kubectl's lines on stdout, and on a terminal the causes and what serves below them. Everything else on stderr.
     Lines,
     /// A document for each change.
-    Documents(StreamFormat),
+    Documents(DocumentForm),
     /// A live frame, redrawn in place.
     Frames,
 }
