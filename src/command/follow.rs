@@ -52,7 +52,7 @@ impl Following<'_> {
         let ends = || follower.targets().iter().filter_map(|target| Some((target, target.result()?)));
         let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
         let now = Now { elapsed, server_time };
-        ui.draw_last(|size| Frame::last(follower, now, self.names, self.shows_pods, size));
+        ui.draw_last(|size| Frame::of(follower, now, self.names, self.shows_pods, true, size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for (target, result) in ends() {
             render::print_outcome(target, result, self.names, server_time, false, ui);
@@ -152,7 +152,7 @@ impl Reporter<Follower> for &Following<'_> {
     }
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        Frame::of(follower, now, self.names, self.shows_pods, size)
+        Frame::of(follower, now, self.names, self.shows_pods, false, size)
     }
 }
 

@@ -37,20 +37,21 @@ pub fn pod_tree(observed: &Observation, now: Timestamp, terminal: Option<Termina
 pub struct Frame(Vec<Line>);
 
 impl Frame {
-    /// Renders rollouts while they are followed: one block each, folded as far as the height requires. The frame
-    /// is lower than the terminal, because the cursor needs the line below it. `shows_pods` adds a line for each pod.
+    /// Renders followed rollouts: one block each, folded as far as the height requires. The frame is lower than the
+    /// terminal, because the cursor needs the line below it. The last frame with the results is never replaced, so it may be
+    /// higher: only complete workloads are folded. `shows_pods` adds a line for each pod.
     #[must_use]
-    pub fn of(follower: &Follower, now: Now, names: NameContext, shows_pods: bool, size: Terminal) -> Self {
-        let blocks = blocks(follower, now, names, shows_pods, size);
-        Self::new(into_height(&blocks, usable_height(size)), size)
-    }
-
-    /// Renders the results. The last frame is never replaced, so it may be higher than the terminal. Only complete
-    /// workloads are folded.
-    #[must_use]
-    pub fn last(follower: &Follower, now: Now, names: NameContext, shows_pods: bool, size: Terminal) -> Self {
-        let blocks = blocks(follower, now, names, shows_pods, size);
-        Self::new(final_lines(&blocks, usable_height(size)), size)
+    pub fn of(
+        follower: &Follower,
+        now: Now,
+        names: NameContext,
+        shows_pods: bool,
+        is_last: bool,
+        size: Terminal,
+    ) -> Self {
+        let block = |target| WorkloadBlock::of(target, now, names, shows_pods, usable_width(size));
+        let blocks: Vec<_> = follower.targets().iter().map(block).collect();
+        Self::new(into_height(&blocks, usable_height(size), is_last), size)
     }
 
     /// Renders a plan with the logs of its causes. Of many batches, it shows those around the current one.
@@ -71,17 +72,6 @@ impl Frame {
     }
 }
 
-fn blocks(
-    follower: &Follower,
-    now: Now,
-    names: NameContext,
-    shows_pods: bool,
-    size: Terminal,
-) -> Vec<WorkloadBlock> {
-    let block = |target| WorkloadBlock::of(target, now, names, shows_pods, usable_width(size));
-    follower.targets().iter().map(block).collect()
-}
-
 /// Returns the width without the last column. Terminals differ in how they treat a line that fills it.
 pub(super) fn usable_width(size: Terminal) -> usize {
     usize::from(size.width).saturating_sub(1).max(1)
@@ -97,29 +87,16 @@ const MIN_UNFOLDED_HEIGHT: usize = 3;
 
 /// Fits the blocks into `height` lines. If they do not fit completely, each is folded into one line, and those with the
 /// most trouble are unfolded as far as lines are left. The order never changes, so that no block moves around.
-fn into_height(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
+fn into_height(blocks: &[WorkloadBlock], height: usize, is_last: bool) -> Vec<Line> {
+    let room = if is_last { usize::MAX } else { height };
     match blocks {
-        blocks if total_height(blocks) <= height => all(blocks),
-        [only] => only.lines_within(height),
-        blocks if blocks.len() <= height => partly_folded(blocks, height),
-        blocks => most_trouble(blocks, height),
+        _ if blocks.iter().map(WorkloadBlock::height).sum::<usize>() <= height => {
+            blocks.iter().flat_map(WorkloadBlock::lines).collect()
+        }
+        [only] => only.lines_within(room),
+        blocks if blocks.len() <= room => partly_folded(blocks, room),
+        blocks => most_trouble(blocks, room),
     }
-}
-
-/// Returns the lines of the last frame. If they do not fit completely, only complete workloads are folded.
-fn final_lines(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
-    if total_height(blocks) <= height || blocks.len() == 1 {
-        return all(blocks);
-    }
-    partly_folded(blocks, usize::MAX)
-}
-
-fn total_height(blocks: &[WorkloadBlock]) -> usize {
-    blocks.iter().map(WorkloadBlock::height).sum()
-}
-
-fn all(blocks: &[WorkloadBlock]) -> Vec<Line> {
-    blocks.iter().flat_map(WorkloadBlock::lines).collect()
 }
 
 /// Returns the blocks by trouble, most first, each with its place among them.

@@ -191,5 +191,5 @@ pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame 
 
 /// The same, with each pod.
 pub(crate) fn frame_with(follower: &Follower, seconds: u64, size: Terminal, shows_pods: bool) -> Frame {
-    Frame::of(follower, at(seconds), NameContext::default(), shows_pods, size)
+    Frame::of(follower, at(seconds), NameContext::default(), shows_pods, false, size)
 }
