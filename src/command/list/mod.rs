@@ -85,6 +85,7 @@ impl Request {
             wide: self.output == TableForm::Wide,
             namespaces: self.scope.all_namespaces,
             headers: !self.no_headers,
+            markdown: self.output == TableForm::Markdown,
             changed_since: self.since.map(|since| since.resolve(now)),
             now,
         }
@@ -138,14 +139,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) -> Result<()> {
     let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
     match &request.output {
-        TableForm::Text | TableForm::Wide => {
+        TableForm::Text | TableForm::Wide | TableForm::Markdown => {
             let options = request.table_options(source.now());
             let width = ui.terminal().map(|terminal| usize::from(terminal.width));
             let lines = render::table(&shown, rollouts, options, width);
             ui.out_lines(&lines);
-        }
-        TableForm::Markdown => {
-            ui.out_lines(&render::markdown(&shown, rollouts, request.table_options(source.now())));
         }
         TableForm::Name => {
             for rollout in shown {

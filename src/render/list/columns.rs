@@ -4,6 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::hold::brief_hold;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::text::shell_command::Word;
 use crate::model::view::RolloutView;
 use crate::render::age::{age, start_age};
 use crate::render::columns::{aligned, fit, or_dash};
@@ -13,6 +14,7 @@ use crate::render::status::cause_style;
 
 /// The options of the table.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 pub struct TableOptions {
     /// Whether to show images and the last change of the template too.
     pub wide: bool,
@@ -20,25 +22,16 @@ pub struct TableOptions {
     pub namespaces: bool,
     /// Whether to print the header and the last line.
     pub headers: bool,
+    /// Whether the table is in Markdown, which always has a header.
+    pub markdown: bool,
     /// The time since which the templates of all rollouts changed, if that was asked for.
     pub changed_since: Option<Timestamp>,
     /// The time that ages are relative to.
     pub now: Timestamp,
 }
 
-/// One row of the table.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ListRow {
-    /// The cells before the cause.
-    pub(super) cells: Vec<Line>,
-    /// Why the rollout does not progress; empty if nothing is wrong.
-    pub(super) cause: Line,
-    /// The command that continues or ends a hold of this program; empty for other rows.
-    pub(super) command: Line,
-}
-
 /// Returns the names of the columns.
-pub(super) fn header(options: TableOptions) -> ListRow {
+pub(super) fn header(options: TableOptions) -> Vec<Line> {
     let mut names = vec!["WORKLOAD", "REVISION", "STATE", "UPDATED", "AVAILABLE", "SINCE"];
     if options.namespaces {
         names.insert(0, "NAMESPACE");
@@ -46,8 +39,8 @@ pub(super) fn header(options: TableOptions) -> ListRow {
     if options.wide {
         names.extend(["IMAGES", "CHANGED", "BY"]);
     }
-    let cells = names.into_iter().map(Line::of).collect();
-    ListRow { cells, cause: Line::of("CAUSE"), command: Line::default() }
+    names.push("CAUSE");
+    names.into_iter().map(Line::of).collect()
 }
 
 /// Returns the place of the names of workloads. Their states are two columns after them.
@@ -55,8 +48,8 @@ pub(super) fn name_column(options: TableOptions) -> usize {
     usize::from(options.namespaces)
 }
 
-/// Returns the row of a rollout.
-pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> ListRow {
+/// Returns the row of a rollout. Its last cell is the cause.
+pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> Vec<Line> {
     let has_held_pods = rollout.held_pods() > 0;
     let style = if has_held_pods { Style::Warning } else { state_style(rollout.state()) };
     let state = Line::styled(style, rollout.state().word());
@@ -64,7 +57,7 @@ pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> ListRow {
 }
 
 /// Returns the row of a rollout with a word for its state.
-pub(super) fn row_with(rollout: &RolloutView, options: TableOptions, state: Line) -> ListRow {
+pub(super) fn row_with(rollout: &RolloutView, options: TableOptions, state: Line) -> Vec<Line> {
     let workload = &rollout.workload;
     let mut cells = vec![
         Line::of(workload.target()),
@@ -85,8 +78,8 @@ pub(super) fn row_with(rollout: &RolloutView, options: TableOptions, state: Line
             or_dash(change.and_then(|change| change.by.as_ref())),
         ]);
     }
-    let (cause, command) = cause(rollout);
-    ListRow { cells, cause, command }
+    cells.push(cause(rollout));
+    cells
 }
 
 /// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown.
@@ -122,28 +115,28 @@ fn available(rollout: &RolloutView) -> Line {
 
 /// Returns the first cause, and the number of the others: `app: CrashLoopBackOff, exit 1 (and 1 more)`. Without a cause,
 /// a failure, a hold and a change that the controller has not observed have the line of their verdict, and a complete
-/// rollout has the hold of its next change. A hold of this program is short, and has its command.
-fn cause(rollout: &RolloutView) -> (Line, Line) {
+/// rollout has the hold of its next change. A hold of this program is short.
+pub(in crate::render) fn cause(rollout: &RolloutView) -> Line {
     let [first, others @ ..] = rollout.causes.as_slice() else {
-        let cause = match rollout.state() {
+        return match rollout.state() {
             RolloutState::Failed => Line::styled(Style::Bad, &rollout.verdict.line),
             RolloutState::Unobserved | RolloutState::Held => Line::of(&rollout.verdict.line),
             _ => Line::styled(Style::Warning, rollout.next_change_hold.as_deref().unwrap_or_default()),
         };
-        return (cause, Line::default());
     };
     let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-    let held = first.id.is_hold().then(|| brief_hold(&rollout.workload)).flatten();
-    let (words, command) = match held {
-        Some((words, command)) => (words, Line::of(command.to_string())),
-        None => (first.words(), Line::default()),
-    };
-    (Line::styled(cause_style(first), words + &more), command)
+    let words = hold(rollout).map_or_else(|| first.words(), |(words, _)| words);
+    Line::styled(cause_style(first), words + &more)
 }
 
-/// Returns the cause of a rollout in words, as the column CAUSE has it; empty without one.
-pub(in crate::render) fn cause_text(rollout: &RolloutView) -> String {
-    cause(rollout).0.text()
+/// Returns a hold of this program that is the first cause, and the command that continues or ends it.
+fn hold(rollout: &RolloutView) -> Option<(String, Word)> {
+    rollout.causes.first().filter(|first| first.id.is_hold()).and_then(|_| brief_hold(&rollout.workload))
+}
+
+/// Returns the line below a row with the command that continues or ends a hold of this program.
+pub(super) fn command_below(rollout: &RolloutView) -> Option<Line> {
+    hold(rollout).map(|(_, command)| Line::of(format!("{INDENT}{command}")))
 }
 
 /// The indentation of a cause below its row.
@@ -166,28 +159,14 @@ pub(super) struct Room {
 }
 
 /// Returns the lines of each row: one line if all rows fit. Otherwise each cause goes below its row, wrapped between
-/// words, so that a command in it can be copied. The command of a hold goes below its row where it fits into one line.
-pub(super) fn fitted(mut rows: Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
-    let commands: Vec<_> = rows.iter_mut().map(|row| std::mem::take(&mut row.command)).collect();
-    let lines = unfitted(rows.clone());
-    let mut blocks: Vec<Vec<Line>> = if lines.iter().all(|line| line.cells() <= room.width) {
-        lines.into_iter().map(|line| vec![line]).collect()
-    } else {
-        with_causes_below(rows, room)
-    };
-    for (block, command) in blocks.iter_mut().zip(commands).filter(|(_, command)| command.cells() > 0) {
-        let command = Line::of(format!("{INDENT}{}", command.text()));
-        block.extend(
-            Some(command).filter(|line| line.cells() <= room.width && room.cause_lines == usize::MAX),
-        );
+/// words, so that a command in it can be copied.
+pub(super) fn fitted(rows: Vec<Vec<Line>>, room: Room) -> Vec<Vec<Line>> {
+    let lines = aligned(rows.clone());
+    if lines.iter().all(|line| line.cells() <= room.width) {
+        return lines.into_iter().map(|line| vec![line]).collect();
     }
-    blocks
-}
-
-/// Returns the aligned cells of each row, and its cause in the lines below.
-fn with_causes_below(rows: Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
-    let (mut cells, mut causes): (Vec<_>, Vec<_>) =
-        rows.into_iter().map(|row| (row.cells, row.cause.indented(INDENT))).unzip();
+    let with_cause = |mut row: Vec<Line>| (row.pop().unwrap_or_default().indented(INDENT), row);
+    let (mut causes, mut cells): (Vec<_>, Vec<_>) = rows.into_iter().map(with_cause).unzip();
     if let Some(header) = causes.first_mut().filter(|_| room.has_header) {
         *header = Line::default();
     }
@@ -198,17 +177,4 @@ fn with_causes_below(rows: Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
         std::iter::once(line.cut_to(room.width)).chain(below.unwrap_or_default()).collect()
     });
     blocks.collect()
-}
-
-/// Returns one line for each row, of any width.
-pub(super) fn unfitted(rows: Vec<ListRow>) -> Vec<Line> {
-    aligned(rows.into_iter().map(ListRow::into_cells).collect())
-}
-
-impl ListRow {
-    /// Returns all cells, the cause last.
-    pub(super) fn into_cells(mut self) -> Vec<Line> {
-        self.cells.push(self.cause);
-        self.cells
-    }
 }

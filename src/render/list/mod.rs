@@ -4,14 +4,14 @@ mod columns;
 mod watch;
 
 pub use columns::TableOptions;
-pub(super) use columns::cause_text;
+pub(super) use columns::cause;
 pub use watch::{WatchedList, event_json};
 
 use serde_json::{Map, Value, json};
 
-use self::columns::{ListRow, Room, fitted, header, name_column, row, unfitted};
+use self::columns::{Room, command_below, fitted, header, name_column, row};
 use super::age::in_utc;
-use super::columns::markdown as markdown_lines;
+use super::columns::{aligned, markdown};
 use super::json::{merge, rollout_json};
 use super::line::Line;
 use crate::model::kind::strategy::update_strategy;
@@ -24,7 +24,7 @@ const WIDE: usize = 120;
 const IMAGES: usize = 6;
 
 /// Returns the table of the shown rollouts, with a last line that counts the states of all. It fits a terminal of a
-/// `width`, and the wide table one of at least 120 columns.
+/// `width`, and the wide table one of at least 120 columns. The command of a hold goes below its row where it fits.
 #[must_use]
 pub fn table(
     shown: &[&RolloutView],
@@ -32,20 +32,28 @@ pub fn table(
     options: TableOptions,
     width: Option<usize>,
 ) -> Vec<Line> {
-    let has_header = options.headers && !shown.is_empty();
-    let header = header(options);
+    let has_header = (options.headers || options.markdown) && !shown.is_empty();
     let rows = shown.iter().map(|rollout| row(rollout, options));
-    let rows: Vec<ListRow> = has_header.then_some(header).into_iter().chain(rows).collect();
+    let rows: Vec<_> = has_header.then(|| header(options)).into_iter().chain(rows).collect();
     let mut lines = match width {
+        _ if shown.is_empty() => Vec::new(),
+        _ if options.markdown => {
+            let blank = options.headers.then(Line::default);
+            markdown(&rows).into_iter().chain(blank).collect()
+        }
         Some(width) => {
             let (width, shortened_column) = match (options.wide, name_column(options)) {
                 (true, name) => (width.max(WIDE), name + IMAGES),
                 (false, name) => (width, name),
             };
             let room = Room { width, has_header, cause_lines: usize::MAX, shortened_column };
-            fitted(rows, room).concat()
+            let mut blocks = fitted(rows, room);
+            for (block, rollout) in blocks.iter_mut().skip(usize::from(has_header)).zip(shown) {
+                block.extend(command_below(rollout).filter(|line| line.cells() <= width));
+            }
+            blocks.concat()
         }
-        None => unfitted(rows),
+        None => aligned(rows),
     };
     lines.extend(options.headers.then(|| last_line(all, options)));
     lines
@@ -55,19 +63,6 @@ pub fn table(
 fn last_line(all: &[RolloutView], options: TableOptions) -> Line {
     let since = options.changed_since.map(|since| format!("; changed since {}", in_utc(since, options.now)));
     Line::of(StateCounts::of(all).words() + &since.unwrap_or_default())
-}
-
-/// Returns the table in Markdown, with all columns.
-#[must_use]
-pub fn markdown(shown: &[&RolloutView], all: &[RolloutView], options: TableOptions) -> Vec<Line> {
-    let rows = shown.iter().map(|rollout| row(rollout, options));
-    let rows: Vec<_> = std::iter::once(header(options)).chain(rows).map(ListRow::into_cells).collect();
-    let mut lines = if shown.is_empty() { Vec::new() } else { markdown_lines(&rows) };
-    if options.headers {
-        lines.extend((!shown.is_empty()).then(Line::default));
-        lines.push(last_line(all, options));
-    }
-    lines
 }
 
 /// Returns the document of the shown rollouts, with the states of all. docs/json.md documents the fields.

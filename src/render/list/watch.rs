@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use super::columns::{ListRow, Room, TableOptions, fitted, header, name_column, row, row_with};
+use super::columns::{Room, TableOptions, fitted, header, name_column, row, row_with};
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
@@ -40,7 +40,7 @@ impl WatchedList {
         let header = (options.headers && self.widths.is_empty()).then(|| header(options));
         let changed = changed.iter().map(|rollout| row(rollout, options));
         let deleted = deleted.iter().map(|rollout| row_with(rollout, options, Line::of("deleted")));
-        let rows = header.into_iter().chain(changed).chain(deleted).map(ListRow::into_cells);
+        let rows = header.into_iter().chain(changed).chain(deleted);
         let mut widest: Vec<_> = self.widths.iter().map(|width| Line::of(" ".repeat(*width))).collect();
         if widest.is_empty() {
             // A later row can have a longer state than the first ones.
@@ -99,12 +99,12 @@ impl WatchedList {
 
 /// Returns a row with a `*` before it if it has changed, and with a cell for its state that has room for every state.
 /// Otherwise each change of a state would move the columns after it.
-fn marked(is_changed: bool, options: TableOptions, mut row: ListRow) -> ListRow {
+fn marked(is_changed: bool, options: TableOptions, mut row: Vec<Line>) -> Vec<Line> {
     let mark = Line::styled(Style::Warning, if is_changed { "*" } else { " " });
-    if let Some(first) = row.cells.first_mut() {
+    if let Some(first) = row.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
     }
-    if let Some(state) = row.cells.get_mut(name_column(options) + 2) {
+    if let Some(state) = row.get_mut(name_column(options) + 2) {
         *state = std::mem::take(state).padded_to(widest_state());
     }
     row

@@ -9,7 +9,7 @@ use crate::model::view::history::RecentRollout;
 use crate::render::history::{cause, change_words};
 use crate::render::json::{cause_json, workload_json};
 use crate::render::line::Line;
-use crate::render::list::cause_text;
+use crate::render::list;
 use crate::render::state_words::{progress, state_style};
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
@@ -35,7 +35,7 @@ pub(super) fn now(rollout: &RecentRollout<'_>) -> Line {
 fn in_use(view: &RolloutView, word: &str) -> String {
     match view.state() {
         RolloutState::Unobserved => word.to_owned(),
-        _ if view.needs_a_fix => format!("{word}: {}", cause_text(view)),
+        _ if view.needs_a_fix => format!("{word}: {}", list::cause(view).text()),
         _ => format!("{word}, {}", progress(view.counts, view.available)),
     }
 }
