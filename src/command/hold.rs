@@ -133,7 +133,8 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
             write(&alone, &patch, &RESUME, writer).await?;
         }
         Resume::Forget(patch) => {
-            writer.ui.err_line(&words::hold_already_ended(workload, writer.source.now()));
+            let note = words::hold_already_ended(workload, writer.source.now(), !writer.is_real());
+            writer.ui.err_line(&note);
             writer.ui.err_lines(words::restored(workload, patch.after()));
             write(&alone, &patch, &RESUME, writer).await?;
         }

@@ -58,13 +58,14 @@ pub fn nothing_to_pause(workload: &Workload) -> String {
     )
 }
 
-/// Returns who ended a hold before this `resume`, and when. `resume` only removes the annotation.
+/// Returns who ended a hold before this `resume`, and when. `resume` only removes the annotation, and a dry run does not.
 #[must_use]
-pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
+pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_dry_run: bool) -> String {
+    let target = workload.target();
+    let removed = if is_dry_run { "resume removes" } else { "removed" };
     if is_rolling_back(workload) {
         return format!(
-            "note: the plan of {} failed and is rolled back or being rolled back; removed its rollback marker",
-            workload.target()
+            "note: the plan of {target} failed and is rolled back or being rolled back; {removed} its rollback marker"
         );
     }
     let author = last_author(workload.object(), &strategy::strategy_path(workload));
@@ -72,10 +73,9 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
         || "another client".to_owned(),
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
-    let target = workload.target();
     let has_plan = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.has_plan());
     let (what, strategy) = if has_plan { ("plan", "") } else { ("pause", ", the strategy is unchanged") };
-    format!("note: the {what} of {target} was already ended by {who}; removed its annotation{strategy}")
+    format!("note: the {what} of {target} was already ended by {who}; {removed} its annotation{strategy}")
 }
 
 /// Returns which fields the annotation of a hold restores. Any client that may write annotations can change them there.

@@ -91,12 +91,15 @@ async fn a_pause_ended_by_another_client_is_reported_and_removed() {
     edit(&server.sim, &db(), |db| {
         db["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
     });
+    let dry = run(&server, &["resume", "statefulset/db", "--dry-run"]).await;
+    assert!(dry.stderr.contains("; resume removes its annotation, "), "nothing is removed: {}", dry.stderr);
     let output = run(&server, &["resume", "statefulset/db"]).await;
     assert!(
         output.stderr.starts_with("note: the pause of statefulset/db was already ended by test, "),
         "{}",
         output.stderr
     );
+    assert!(output.stderr.contains("; removed its annotation, "), "{}", output.stderr);
     let after = object(&server.sim, &db());
     assert_eq!(after["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 0);
     assert_eq!(after["metadata"]["annotations"].get("kubectl-rollout2/held"), None);
