@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use clap::builder::StyledStr;
 use clap::{Args, Command};
 
 use super::common::{CONNECTION_OPTIONS, ConnectionArgs};
@@ -12,8 +11,14 @@ use crate::render::line::{Line, Style};
 /// The heading of the options of `step` that `-h` leaves out.
 pub(super) const ADVANCED: &str = "Advanced";
 
-/// The line in every help text that replaces the connection options.
-const OPTIONS_LINE: &str = "Connection options, as in kubectl: kubectl rollout2 help options";
+/// clap's own template, with a line that replaces the connection options.
+const TEMPLATE: &str = "\
+{before-help}{about-with-newline}
+{usage-heading} {usage}
+
+{all-args}
+
+Connection options, as in kubectl: kubectl rollout2 help options{after-help}";
 
 /// The word before the forms of a command line.
 const USAGE: &str = "Usage:";
@@ -27,18 +32,7 @@ pub(super) fn with_options_line(program: Command) -> Command {
         Some(CONNECTION_OPTIONS) => option.hide_short_help(true).hide_long_help(true),
         _ => option,
     });
-    let program = program.mut_subcommands(|verb| {
-        let with_line = |after: &StyledStr| format!("{OPTIONS_LINE}\n\n{after}");
-        let (short, long) = (verb.get_after_help(), verb.get_after_long_help());
-        let (short, long) = (short.map(with_line).unwrap_or_default(), long.map(with_line));
-        let verb = verb.after_help(short);
-        match long {
-            Some(long) => verb.after_long_help(long),
-            None => verb,
-        }
-    });
-    let after = program.get_after_long_help().map(ToString::to_string).unwrap_or_default();
-    program.after_help(OPTIONS_LINE).after_long_help(format!("{OPTIONS_LINE}\n\n{after}"))
+    program.help_template(TEMPLATE).mut_subcommands(|verb| verb.help_template(TEMPLATE))
 }
 
 /// Turns `help VERB` into `VERB --help`. clap's own help verb would be a verb in completions and man pages.
