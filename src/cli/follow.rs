@@ -105,7 +105,7 @@ pub(super) const GRACE: &str = "30s";
 pub(super) struct TimeoutArgs {
     /// How long to follow, such as 90s or 1h30m; 0 is no limit
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
-    timeout: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
 
     /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
     ///
@@ -113,7 +113,7 @@ pub(super) struct TimeoutArgs {
     /// start, from the second restart on a crash or a kill by a probe, and pods that a quota or admission
     /// refuses. Success waits until the updated pods have been ready for 10s.
     #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
-    fail_fast: Option<Duration>,
+    pub(super) fail_fast: Option<Duration>,
 
     /// A container that runs again after at most N restarts is in no crash loop
     ///
@@ -121,20 +121,10 @@ pub(super) struct TimeoutArgs {
     /// created. A crashed container that waits for its next run is shown, and fails nothing before restart
     /// N+1; without this flag, before the second.
     #[arg(long, value_name = "N", value_parser = count::<u32>, hide_short_help = true)]
-    allow_restarts: Option<u32>,
+    pub(super) allow_restarts: Option<u32>,
 }
 
 impl TimeoutArgs {
-    /// Whether any of them was given.
-    pub(super) fn are_set(&self) -> bool {
-        self.has_timeout() || self.fail_fast.is_some() || self.allow_restarts.is_some()
-    }
-
-    /// Whether `--timeout` was given.
-    pub(super) fn has_timeout(&self) -> bool {
-        self.timeout.is_some()
-    }
-
     pub(super) fn lower(&self) -> FollowOptions {
         let timeout = self.timeout.filter(|limit| !limit.is_zero());
         let allowed_restarts = AllowedRestarts(self.allow_restarts);
@@ -166,7 +156,7 @@ pub(super) struct UndoOnFailureArgs {
         long, value_name = "TARGETS", num_args = 0..=1, require_equals = true,
         default_missing_value = "failed", value_parser = words(UNDO_SCOPES), help_heading = "Goal and time limits"
     )]
-    undo_on_failure: Option<UndoScope>,
+    pub(super) undo_on_failure: Option<UndoScope>,
 }
 
 const UNDO_SCOPES: &Words<UndoScope> = &[
@@ -179,10 +169,6 @@ const UNDO_SCOPES: &Words<UndoScope> = &[
 ];
 
 impl UndoOnFailureArgs {
-    pub(super) fn is_set(&self) -> bool {
-        self.undo_on_failure.is_some()
-    }
-
     /// Returns the options with the flag and its implied options.
     pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
         let Some(scope) = self.undo_on_failure else { return options };

@@ -114,7 +114,7 @@ impl StatusArgs {
             if is_split { error.hint("to read once: --watch=false, in one word") } else { error }
         })?;
         let options = self.undo.lower(self.follow.lower());
-        if self.undo.is_set() {
+        if self.undo.undo_on_failure.is_some() {
             check_undo(self.watch, &scope, access)?;
         }
         Ok(Request {

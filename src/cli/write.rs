@@ -134,7 +134,8 @@ const REPLACEMENT_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl WaitArgs {
     fn refuse_options_of_wait(&self) -> Result<()> {
-        if self.timeouts.are_set() || self.plain {
+        let TimeoutArgs { timeout, fail_fast, allow_restarts } = &self.timeouts;
+        if timeout.is_some() || fail_fast.is_some() || allow_restarts.is_some() || self.plain {
             return Err(Error::usage(
                 "--timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait",
             )
@@ -160,7 +161,7 @@ impl WaitArgs {
             .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
         }
         let mut wait = self.timeouts.lower();
-        if !self.wait && !self.timeouts.has_timeout() {
+        if !self.wait && self.timeouts.timeout.is_none() {
             wait.timeout = Some(REPLACEMENT_TIMEOUT);
         }
         wait.replace_stuck_pods = replace_stuck_pods;

@@ -233,9 +233,14 @@ impl<'d> PartialLine<'d> {
             } else if word == "--" && !only_words {
                 only_words = true;
             } else if only_words || !is_flag(word) {
-                line.push_word(word)?;
+                if line.has_verb {
+                    line.words.push(word.clone());
+                } else {
+                    line.command = program.find_subcommand(word)?;
+                    line.has_verb = true;
+                }
             } else {
-                let (flag, is_whole) = line.find(before_equals(word))?;
+                let (flag, is_whole) = line.find(word.split('=').next()?)?;
                 let is_alone = is_whole && !word.contains('=') && !flag.is_require_equals_set();
                 if is_alone && takes_value(flag) {
                     waiting = Some((flag, word));
@@ -253,16 +258,6 @@ impl<'d> PartialLine<'d> {
             },
         };
         Some(line)
-    }
-
-    fn push_word(&mut self, word: &str) -> Option<()> {
-        if self.has_verb {
-            self.words.push(word.to_owned());
-        } else {
-            self.command = self.command.find_subcommand(word)?;
-            self.has_verb = true;
-        }
-        Some(())
     }
 
     /// Returns the flag of a word, and whether the word ends with it: a short flag may be followed by its
@@ -291,10 +286,6 @@ impl<'d> PartialLine<'d> {
             self.common.extend(words.iter().map(|word| (*word).to_owned()));
         }
     }
-}
-
-fn before_equals(word: &str) -> &str {
-    word.split('=').next().unwrap_or_default()
 }
 
 /// Whether a flag takes a value.

@@ -14,7 +14,7 @@ use crate::command::targets::TargetScope;
 use crate::command::targets::scope::{TargetWord, read_one_target};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
-use crate::model::hold::plan::PaceFlags;
+use crate::model::hold::plan::{PaceFlags, Reach};
 use crate::model::kind::Kind;
 use crate::model::step::StepOptions;
 use crate::model::text::shell_command::{Word, command};
@@ -40,6 +40,7 @@ const DECISION_VERBOSITY: i32 = 4;
 /// the plan, or changed the workload. A signal releases the lock first. With -v 4, every decision is printed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{ENVIRONMENT}"), override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct StepArgs {
     /// The workload, as TYPE/NAME or TYPE NAME
     #[arg(value_name = "TARGET")]
@@ -64,48 +65,39 @@ pub(super) struct StepArgs {
     #[command(flatten)]
     pace: PaceArgs,
 
-    #[command(flatten)]
-    overrides: OverrideArgs,
-
-    #[command(flatten)]
-    nodes: NodeArgs,
-}
-
-/// The checks and limits that can be overridden.
-#[derive(Debug, Args)]
-#[command(next_help_heading = ADVANCED)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
-struct OverrideArgs {
     /// Release the next batch even if too many pods are unavailable
     ///
     /// The plan then ignores pods on nodes that are not ready until its end. Also accepts that holding a DaemonSet
     /// removes its surge, and that a PodDisruptionBudget never allows an eviction.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     force: bool,
 
     /// Begin no plan if new pods cannot start: something that the template names is missing, or a quota or a
     /// limit refuses them
     ///
     /// Without this flag, it is a warning.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     strict: bool,
 
     /// Refuse an update that would recreate a pod: for the workloads of OpenKruise, whose pods may be updated in place
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     in_place_only: bool,
 
     /// Replace the lock of another process, after making sure that it has ended
     ///
     /// A process that has ended on this host is replaced without it.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     take_over: bool,
 
     /// Discard the stored plan, and start one from the options of this command only
     ///
     /// Needed when the template changed since, and to withdraw --check-every, --evict, --force, --no-canary
     /// or --order. Released pods stay released, and are listed.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     new_plan: bool,
+
+    #[command(flatten)]
+    nodes: NodeArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -137,24 +129,24 @@ impl StepArgs {
         let target = self.target()?;
         let dry_run = self.is_dry_run(access)?;
         let pace = self.nodes.apply_to(self.pace.flags()?)?;
-        let ignore_unready_nodes = self.overrides.force.then_some(true);
+        let ignore_unready_nodes = self.force.then_some(true);
         let options = StepOptions {
             pace: PaceFlags { ignore_unready_nodes, ..pace },
-            reach: self.pace.reach(),
-            force: self.overrides.force,
-            take_over: self.overrides.take_over,
+            reach: self.pace.to.or(self.pace.all.then_some(Reach::All)),
+            force: self.force,
+            take_over: self.take_over,
             skip_soak: self.pace.skip_soak,
-            new_plan: self.overrides.new_plan,
-            in_place_only: self.overrides.in_place_only,
+            new_plan: self.new_plan,
+            in_place_only: self.in_place_only,
             explains: access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.pace.timeout(),
+            timeout: self.pace.timeout.filter(|limit| !limit.is_zero()),
         };
         let scope = TargetScope::of(target, access.namespace.clone());
         Ok(Request {
             scope,
             options,
-            check: self.pace.into_command(),
-            strict: self.overrides.strict,
+            check: self.pace.check.filter(|command| !command.trim().is_empty()),
+            strict: self.strict,
             dry_run,
             is_json: self.output.is_some(),
             plain: self.plain,

@@ -30,11 +30,11 @@ pub(super) struct PaceArgs {
     ///
     /// A StatefulSet with a partition is stepped down to that partition, and below it only with --to 100%.
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "all", value_parser = to)]
-    to: Option<Reach>,
+    pub(super) to: Option<Reach>,
 
     /// Release all batches
     #[arg(long)]
-    all: bool,
+    pub(super) all: bool,
 
     /// Do not start with a batch of one canary pod
     #[arg(long)]
@@ -67,7 +67,7 @@ pub(super) struct PaceArgs {
 
     /// Exit with 3 after this long, such as 1h30m, and keep the plan; 0 is no limit
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
-    timeout: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
 
     /// Fail a batch once none of its pods became available for this long [default: 10m]
     ///
@@ -82,7 +82,7 @@ pub(super) struct PaceArgs {
     /// plan needs the same command again. An empty command removes the check. A check is killed after 10m, and
     /// fails; for a shorter limit: --check 'timeout 60 ./smoke-test'.
     #[arg(long, value_name = "COMMAND")]
-    check: Option<String>,
+    pub(super) check: Option<String>,
 
     /// Run the check during the soak too, at this interval, such as 30s, and once more after it
     ///
@@ -153,19 +153,6 @@ impl PaceArgs {
             Some(_) => Err(Error::usage("--check-every needs a check, and --check is empty")),
             None => Ok(Some(String::new())),
         }
-    }
-
-    pub(super) fn reach(&self) -> Option<Reach> {
-        self.to.or(self.all.then_some(Reach::All))
-    }
-
-    pub(super) fn timeout(&self) -> Option<Duration> {
-        self.timeout.filter(|limit| !limit.is_zero())
-    }
-
-    /// Returns the command of the check.
-    pub(super) fn into_command(self) -> Option<String> {
-        self.check.filter(|command| !command.trim().is_empty())
     }
 }
 
