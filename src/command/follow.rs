@@ -88,10 +88,8 @@ pub(super) async fn run(
     match &following.format {
         ReportFormat::Documents(form) => {
             let exit = outcome.worst_exit().code();
-            ui.out_streamed(
-                &json::summary(&follower, &configuration, exit, (started.elapsed(), cluster.now())),
-                form,
-            );
+            let now = Now { elapsed: started.elapsed(), server_time: cluster.now() };
+            ui.out_streamed(&json::summary(&follower, &configuration, exit, now), form);
         }
         ReportFormat::Lines | ReportFormat::Frames => {
             print_remarks(&follower, &configuration, cluster.now(), ui);

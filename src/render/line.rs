@@ -99,7 +99,10 @@ impl Line {
     /// Returns the text for a terminal, with or without colour. The only escape sequences are those of the styles.
     #[must_use]
     pub(super) fn drawn(&self, colored: bool) -> String {
-        let draw = |text: String, span: &Span| text + &span.style.applied_to(&span.text, colored);
+        let draw = |text: String, span: &Span| match span.style.sgr() {
+            sgr if colored && !sgr.is_empty() => format!("{text}\x1b[{sgr}m{}\x1b[0m", span.text),
+            _ => text + &span.text,
+        };
         self.0.iter().fold(String::new(), draw)
     }
 
@@ -202,14 +205,6 @@ impl Style {
             Self::Location => "36",
             Self::Warning => "33",
             Self::Dim => "2",
-        }
-    }
-
-    /// Returns an escaped text with the escape sequences of the style, if it is coloured.
-    pub(super) fn applied_to(self, text: &str, colored: bool) -> String {
-        match self.sgr() {
-            sgr if colored && !sgr.is_empty() => format!("\x1b[{sgr}m{text}\x1b[0m"),
-            _ => text.to_owned(),
         }
     }
 }

@@ -123,8 +123,12 @@ impl MessageState {
     /// Prints a message above the frame, wrapped to the width of the terminal.
     fn print(&mut self, message: Line) {
         let width = self.err.terminal().map(|terminal| usize::from(terminal.width));
-        let frame = self.frame.as_ref().filter(|_| width.is_some());
-        let (erasure, drawing) = frame.map(LiveFrame::erase_and_draw).unwrap_or_default();
+        let (erasure, drawing) = match self.frame.as_ref().filter(|_| width.is_some()) {
+            Some(LiveFrame { out, colored, drawn }) => {
+                (drawn.erasure(out.terminal().unwrap_or_default()), drawing(&drawn.frame, *colored))
+            }
+            None => Default::default(),
+        };
         self.write(&erasure);
         let text = text_of(&wrapped(message, width.unwrap_or(usize::MAX)), self.colored);
         let written = self.err.write(&if self.in_build { disarmed(&text) } else { text.into() });
@@ -162,14 +166,6 @@ impl MessageState {
         if let Err(failure) = written {
             self.failure.get_or_insert(failure);
         }
-    }
-}
-
-impl LiveFrame {
-    /// Returns the text that erases the frame, and the text that draws it again at the cursor.
-    fn erase_and_draw(&self) -> (String, String) {
-        let size = self.out.terminal().unwrap_or_default();
-        (self.drawn.erasure(size), drawing(&self.drawn.frame, self.colored))
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! docs/json.md documents the fields.
 
-use std::time::Duration;
-
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -68,15 +66,11 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
 /// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code. A target
 /// that was rolled back has the causes of its failure.
 #[must_use]
-pub fn summary(
-    follower: &Follower,
-    configuration: &[Configuration],
-    exit: u8,
-    (elapsed, now): (Duration, Timestamp),
-) -> Value {
-    let mut document = event_document("StatusEvent", "summary", elapsed);
+pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, now: Now) -> Value {
+    let mut document = event_document("StatusEvent", "summary", now.elapsed);
     document["exitCode"] = json!(exit);
-    let summaries = follower.targets().iter().map(|target| target_summary(target, configuration, now));
+    let summaries =
+        follower.targets().iter().map(|target| target_summary(target, configuration, now.server_time));
     document["workloads"] = summaries.collect();
     document
 }
@@ -96,30 +90,27 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
 }
 
 fn result_json(result: &TargetResult) -> Value {
-    let reason = match &result.outcome {
-        Outcome::Failed(failure) => Some(failure.json_name()),
-        _ => None,
-    };
-    let limit = match &result.outcome {
-        Outcome::TimedOut(limit)
-        | Outcome::Failed(RolloutFailure::Deadline(limit) | RolloutFailure::Cause { grace: limit, .. }) => {
-            Some(limit.as_secs_f64())
+    let (reason, limit, error) = match &result.outcome {
+        Outcome::Failed(failure) => match failure {
+            RolloutFailure::Deadline(limit) | RolloutFailure::Cause { grace: limit, .. } => {
+                (Some(failure.json_name()), Some(*limit), None)
+            }
+            RolloutFailure::Replaced(line) => (Some(failure.json_name()), None, Some(line.clone())),
+            RolloutFailure::ProgressDeadline(_) => (Some(failure.json_name()), None, None),
+        },
+        Outcome::TimedOut(limit) => {
+            let ago = result.since_answer.map(lasting);
+            let error = ago.map(|ago| format!("the server does not answer; known {ago} ago"));
+            (None, Some(*limit), error)
         }
-        _ => None,
-    };
-    let error = match &result.outcome {
-        Outcome::Unreadable(error) => Some(without_secrets(&error.to_string())),
-        Outcome::Failed(RolloutFailure::Replaced(line)) => Some(line.clone()),
-        Outcome::OtherTargetFailed(other) => Some(format!("{other} failed")),
-        Outcome::TimedOut(_) => {
-            result.since_answer.map(|ago| format!("the server does not answer; known {} ago", lasting(ago)))
-        }
-        _ => None,
+        Outcome::Unreadable(error) => (None, None, Some(without_secrets(&error.to_string()))),
+        Outcome::OtherTargetFailed(other) => (None, None, Some(format!("{other} failed"))),
+        _ => (None, None, None),
     };
     json!({
         "outcome": result.outcome.json_name(),
         "reason": reason,
-        "limitSeconds": limit,
+        "limitSeconds": limit.map(|limit| limit.as_secs_f64()),
         "error": error,
         "message": result.line,
         "rollback": result.rollback.as_ref().map(rollback),

@@ -123,7 +123,11 @@ fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<
 fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestamp) -> Vec<Line> {
     let (count, words) = match &observed.pods {
         Some(_) => in_words(some, observed, now),
-        None => as_recorded(revision),
+        // Listing pods is forbidden.
+        None => match PodCount::of_replica_set(revision) {
+            PodCount { total: 0, .. } => (String::new(), Line::default()),
+            PodCount { ready, total } => (pods(total), Line::of(format!("{ready} ready"))),
+        },
     };
     vec![number(revision), Line::of(&revision.name), Line::of(count), words]
 }
@@ -149,15 +153,6 @@ fn in_words(some: &[&Pod], observed: &Observation, now: Timestamp) -> (String, L
         line.with(Style::Plain, comma).with(style(*stage), format!("{count} {}", stage.word()))
     });
     (pods(count), words)
-}
-
-/// Returns the counters of a ReplicaSet, for when listing pods is forbidden.
-fn as_recorded(revision: &Revision) -> (String, Line) {
-    let PodCount { ready, total } = revision.replica_set_counts.pods;
-    if total == 0 {
-        return (String::new(), Line::default());
-    }
-    (pods(total), Line::of(format!("{ready} ready")))
 }
 
 fn style(stage: PodStage) -> Style {
