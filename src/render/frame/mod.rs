@@ -86,7 +86,8 @@ pub(super) fn usable_height(size: Terminal) -> usize {
 const MIN_UNFOLDED_HEIGHT: usize = 3;
 
 /// Fits the blocks into `height` lines. If they do not fit completely, each is folded into one line, and those with the
-/// most trouble are unfolded as far as lines are left. The order never changes, so that no block moves around.
+/// most trouble are unfolded as far as lines are left. The last frame has room for all. The order never changes, so that no
+/// block moves around.
 fn into_height(blocks: &[WorkloadBlock], height: usize, is_last: bool) -> Vec<Line> {
     let room = if is_last { usize::MAX } else { height };
     match blocks {
