@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::take;
 use std::sync::Arc;
 
-use super::collections::{Collection, Collections, Reading, observation};
-use super::wanted::{Delta, Facts, Refresh, Stored, key};
+use super::collections::{Collection, Collections, Reading};
+use super::wanted::{Delta, Facts, Refresh, key};
 use crate::error::Error;
 use crate::model::api::resource_type::EVENT;
 use crate::model::engine::{TargetEvent, TargetId};
@@ -25,8 +25,6 @@ pub(super) struct Cache {
     by_key: HashMap<(usize, String), Vec<TargetId>>,
     /// The owners of the objects that changed since the last flush; none if all may have changed.
     changed: Option<HashSet<Arc<str>>>,
-    /// How many refreshes are in flight.
-    refreshes: usize,
     errors: Vec<Error>,
 }
 
@@ -81,7 +79,7 @@ impl Cache {
         if collection.holds_workloads() {
             self.apply_to_workloads(index, delta, events);
         } else {
-            let owners = collection.apply(delta, self.refreshes > 0);
+            let owners = collection.apply(delta);
             self.changed = self.changed.take().zip(owners).map(|(mut changed, owners)| {
                 changed.extend(owners);
                 changed
@@ -93,9 +91,9 @@ impl Cache {
         match delta {
             Delta::Listed(all) => {
                 let mut listed = BTreeSet::new();
-                for (key, stored) in all {
+                for (key, facts) in all.objects {
                     // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
-                    listed.extend(self.apply_state(index, key, stored, true, events));
+                    listed.extend(self.apply_state(index, key, facts, true, events));
                 }
                 for (id, target) in self.targets.iter_mut().enumerate() {
                     if target.collection == index && !listed.contains(&TargetId(id)) {
@@ -104,8 +102,8 @@ impl Cache {
                     }
                 }
             }
-            Delta::Changed(key, stored) => drop(self.apply_state(index, key, stored, false, events)),
-            Delta::Removed(key) => {
+            Delta::Changed(key, facts, _) => drop(self.apply_state(index, key, facts, false, events)),
+            Delta::Removed(key, _) => {
                 for id in self.by_key.get(&(index, key)).into_iter().flatten() {
                     if self.targets.get_mut(id.0).is_some_and(|target| target.version.take().is_some()) {
                         events.push((*id, TargetEvent::Deleted));
@@ -130,11 +128,11 @@ impl Cache {
         &mut self,
         index: usize,
         key: String,
-        stored: Stored,
+        facts: Facts,
         is_listed: bool,
         events: &mut TargetEvents,
     ) -> Vec<TargetId> {
-        let Facts::Workload(workload) = stored.facts else { return Vec::new() };
+        let Facts::Workload(workload) = facts else { return Vec::new() };
         let mut ids = self.by_key.get(&(index, key)).cloned().unwrap_or_default();
         if ids.is_empty() {
             ids.push(self.add_target(index, (*workload).clone()));
@@ -155,41 +153,23 @@ impl Cache {
         ids
     }
 
-    /// Records that a target is being refreshed.
-    pub(super) fn begin_refresh(&mut self) {
-        if self.refreshes == 0 {
-            self.collections.all.iter_mut().for_each(Collection::forget_reported);
-        }
-        self.refreshes += 1;
-    }
-
-    /// Applies a refresh, which is emitted as it was read. If a watch reported something newer meanwhile, that is emitted
-    /// again.
+    /// Applies a refresh. Of the workload, its revisions and its pods, each part is emitted as it was read, or as a watch
+    /// has reported it if that is newer: no older state may decide.
     pub(super) fn apply_refresh(&mut self, id: TargetId, refresh: Refresh, events: &mut TargetEvents) {
-        self.refreshes = self.refreshes.saturating_sub(1);
         self.flush(events);
         let (workload, revisions, pods) = match refresh {
             Refresh::Read { workload, revisions, pods } => (workload, revisions, pods),
             Refresh::Deleted => return events.push((id, TargetEvent::Deleted)),
             Refresh::Unreadable(error) => return events.push((id, TargetEvent::Unreadable(error))),
         };
-        let mut observed = observation(&workload, &revisions, pods.as_deref());
-        observed.events = self.collections.events(&observed);
-        let mut has_newer = self.collections.merge(&observed, revisions, pods);
         let Some(target) = self.targets.get_mut(id.0) else { return };
-        let refreshed = workload.object().version_number();
-        let known = target.workload.object().version_number().filter(|_| target.was_read);
-        let is_known_newer = known.zip(refreshed).is_some_and(|(known, refreshed)| known > refreshed);
-        if !is_known_newer {
-            target.workload = workload;
-        }
-        has_newer |= is_known_newer;
+        let known = target.unemitted.drain(..).next_back().unwrap_or_else(|| target.workload.clone());
+        let [known_version, read] = [&known, &workload].map(|one| one.object().version_number());
+        let is_older = known_version.zip(read).is_some_and(|(known, read)| known > read);
+        target.workload = if is_older { known } else { workload };
         target.was_read = true;
-        target.unemitted.clear(); // these are older
+        let observed = self.collections.refresh(&target.workload, revisions, pods);
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
-        if has_newer {
-            self.emit(id, events);
-        }
     }
 
     /// Emits the observation of each target of which something changed since the last flush.

@@ -1,9 +1,9 @@
 //! What all reflectors of an observer have read, and the observations that follow from it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::wanted::{Delta, Facts, Stored};
+use super::wanted::{Delta, Facts, Listed};
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
@@ -37,26 +37,36 @@ impl Collections {
 
     /// Returns the observation of a workload.
     pub(super) fn observation(&self, workload: &Workload) -> Observation {
-        let revisions = Revisions::among(workload, self.revisions_of(workload));
-        let mut observed = Observation { workload: workload.clone(), revisions, pods: None, events: None };
-        let pods = self.of(&POD, workload.object().namespace()).filter(|pods| pods.is_readable());
-        observed.pods = pods.map(|pods| owners(&observed).flat_map(|owner| pods.pods_of(owner)).collect());
-        observed.events = self.events(&observed);
-        observed
+        self.observe(workload, &[])
     }
 
-    fn revisions_of(&self, workload: &Workload) -> Vec<Arc<Revision>> {
-        let collection = self.of(workload.kind().revisions().type_(), workload.object().namespace());
-        let readable = collection.filter(|collection| collection.is_readable());
-        readable.map(|readable| readable.revisions_of(workload.object().uid()).collect()).unwrap_or_default()
+    /// Returns the observation of a workload. The types in `read` are those that a refresh just read. The warning events are
+    /// none if they are not watched, or not readable.
+    fn observe(&self, workload: &Workload, read: &[&ResourceType]) -> Observation {
+        let (uid, namespace) = (workload.object().uid(), workload.object().namespace());
+        let is_readable = |one: &&Collection| one.is_readable() || read.contains(&one.type_);
+        let revisions = self.of_revisions(workload).filter(is_readable);
+        let revisions = revisions.into_iter().flat_map(|readable| readable.revisions_of(uid));
+        let revisions = Revisions::among(workload, revisions);
+        let owners = self.owners(workload);
+        let pods = self.of(&POD, namespace).filter(is_readable);
+        let pods: Option<Vec<_>> =
+            pods.map(|pods| owners.iter().flat_map(|owner| pods.pods_of(owner)).collect());
+        let about = owners.iter().chain(pods.iter().flatten().map(|pod| &pod.uid));
+        let events = self.of(&EVENT, namespace).filter(|events| events.reading == Reading::Synced);
+        let events = events.map(|events| Events::of(about.flat_map(|uid| events.events_about(uid))));
+        Observation { workload: workload.clone(), revisions, pods, events }
     }
 
-    /// Returns the warning events about a workload and its pods; none if they are not watched, or not readable.
-    pub(super) fn events(&self, observed: &Observation) -> Option<Events> {
-        let events = self.of(&EVENT, observed.workload.object().namespace())?;
-        let about = owners(observed).chain(observed.pods.iter().flatten().map(|pod| pod.uid.as_str()));
-        let all = about.flat_map(|uid| events.events_about(uid));
-        (events.reading == Reading::Synced).then(|| Events::of(all))
+    fn of_revisions(&self, workload: &Workload) -> Option<&Collection> {
+        self.of(workload.kind().revisions().type_(), workload.object().namespace())
+    }
+
+    /// Returns the uids that the controllers of a workload's pods may have: those of its revisions, and its own.
+    fn owners(&self, workload: &Workload) -> BTreeSet<String> {
+        let uid = workload.object().uid();
+        let revisions = self.of_revisions(workload).into_iter().flat_map(|all| all.revisions_of(uid));
+        revisions.map(|revision| revision.uid.clone()).chain([uid.to_owned()]).collect()
     }
 
     /// Returns the index of the collection of a type that has the objects of a namespace.
@@ -81,56 +91,31 @@ impl Collections {
         if changed.is_empty() {
             return false;
         }
-        let (namespace, uid) = (workload.object().namespace(), workload.object().uid());
-        let own = self.revisions_of(workload);
-        let owners = || own.iter().map(|revision| revision.uid.as_str()).chain([uid]);
-        let pods = self.of(&POD, namespace).into_iter();
-        let mut pods = pods.flat_map(|pods| owners().flat_map(|owner| pods.pods_of(owner)));
-        owners().any(|owner| changed.contains(owner)) || pods.any(|pod| changed.contains(pod.uid.as_str()))
+        let owners = self.owners(workload);
+        let pods = self.of(&POD, workload.object().namespace()).into_iter();
+        let mut pods = pods.flat_map(|pods| owners.iter().flat_map(|owner| pods.pods_of(owner)));
+        owners.iter().any(|owner| changed.contains(owner.as_str()))
+            || pods.any(|pod| changed.contains(pod.uid.as_str()))
     }
 
-    /// Stores the revisions and pods of a refresh. Returns whether newer ones are known.
-    pub(super) fn merge(
+    /// Stores the revisions and pods of a refresh, and returns the observation of the workload.
+    pub(super) fn refresh(
         &mut self,
-        observed: &Observation,
-        revisions: Vec<(String, Stored)>,
-        pods: Option<Vec<(String, Stored)>>,
-    ) -> bool {
-        let (workload, namespace) = (&observed.workload, observed.workload.object().namespace());
-        let of_revisions = self.of_mut(workload.kind().revisions().type_(), namespace);
-        let uid = workload.object().uid();
-        let mut has_newer = of_revisions.is_some_and(|known| known.merge([uid].into_iter(), revisions));
-        if let Some(known) = self.of_mut(&POD, namespace) {
-            match pods {
-                Some(pods) => has_newer |= known.merge(owners(observed), pods),
-                None if known.reading == Reading::Pending => known.reading = Reading::Forbidden,
-                None => {}
-            }
+        workload: &Workload,
+        revisions: Option<Listed>,
+        pods: Option<Listed>,
+    ) -> Observation {
+        let (type_, namespace) = (workload.kind().revisions().type_(), workload.object().namespace());
+        let read = [revisions.as_ref().map(|_| type_), pods.as_ref().map(|_| &POD)];
+        if let Some(known) = self.of_mut(type_, namespace) {
+            known.refresh(&[workload.object().uid().to_owned()].into(), revisions);
         }
-        has_newer
+        let owners = self.owners(workload);
+        if let Some(known) = self.of_mut(&POD, namespace) {
+            known.refresh(&owners, pods);
+        }
+        self.observe(workload, &read.into_iter().flatten().collect::<Vec<_>>())
     }
-}
-
-/// Returns the observation that a refresh read, without events.
-pub(super) fn observation(
-    workload: &Workload,
-    revisions: &[(String, Stored)],
-    pods: Option<&[(String, Stored)]>,
-) -> Observation {
-    let revisions = revisions.iter().filter_map(|(_, stored)| stored.facts.revision());
-    let pods = pods.map(|pods| pods.iter().filter_map(|(_, stored)| stored.facts.pod()).collect());
-    Observation {
-        workload: workload.clone(),
-        revisions: Revisions::among(workload, revisions),
-        pods,
-        events: None,
-    }
-}
-
-/// Returns the uids that the controllers of a workload's pods may have: those of its revisions, and its own.
-fn owners(observed: &Observation) -> impl Iterator<Item = &str> {
-    let revisions = observed.revisions.iter().map(|revision| revision.uid.as_str());
-    revisions.chain([observed.workload.object().uid()])
 }
 
 /// Whether the objects of a type could be read.
@@ -150,7 +135,7 @@ impl Reading {
     /// Returns whether the objects could be read, as a change says.
     pub(super) fn of(delta: &Delta) -> Self {
         match delta {
-            Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(_) => Self::Synced,
+            Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(..) => Self::Synced,
             Delta::Forbidden => Self::Forbidden,
             Delta::Unreadable(_) => Self::Unreadable,
         }
@@ -163,22 +148,17 @@ impl Reading {
 pub(super) struct Collection {
     pub(super) type_: &'static ResourceType,
     pub(super) reading: Reading,
+    /// The resourceVersion of the last list or watch event: every change up to it is known.
+    version: u64,
     /// The objects of each owner, sorted by key.
-    owned: HashMap<Arc<str>, Vec<(Arc<str>, Stored)>>,
+    owned: HashMap<Arc<str>, Vec<(Arc<str>, Facts)>>,
     owners: HashMap<Arc<str>, Arc<str>>,
-    /// The objects that the watch reported since a refresh began.
-    reported: HashSet<String>,
 }
 
 impl Collection {
     pub(super) fn new(type_: &'static ResourceType) -> Self {
-        Self {
-            type_,
-            reading: Reading::Pending,
-            owned: HashMap::new(),
-            owners: HashMap::new(),
-            reported: HashSet::new(),
-        }
+        let reading = Reading::Pending;
+        Self { type_, reading, version: 0, owned: HashMap::new(), owners: HashMap::new() }
     }
 
     /// Whether it holds workloads.
@@ -196,40 +176,35 @@ impl Collection {
         matches!(self.reading, Reading::Pending | Reading::Synced)
     }
 
-    /// Forgets what the watch reported, because no refresh is in flight.
-    pub(super) fn forget_reported(&mut self) {
-        self.reported.clear();
-    }
-
     /// Applies a change of revisions, pods or events, and returns the owners of what changed; none if all may have
-    /// changed. `is_refreshing` says that a refresh is in flight.
-    pub(super) fn apply(&mut self, delta: Delta, is_refreshing: bool) -> Option<Vec<Arc<str>>> {
-        let (key, owners) = match delta {
-            Delta::Listed(all) => {
+    /// changed.
+    pub(super) fn apply(&mut self, delta: Delta) -> Option<Vec<Arc<str>>> {
+        match delta {
+            Delta::Listed(listed) => {
+                self.version = listed.version;
                 self.owned.clear();
                 self.owners.clear();
-                for (key, stored) in all {
-                    self.insert(key, stored);
+                for (key, facts) in listed.objects {
+                    self.insert(key, facts);
                 }
-                return None;
+                None
             }
-            Delta::Forbidden | Delta::Unreadable(_) => return None,
-            Delta::Changed(key, stored) => (key.clone(), self.insert(key, stored)),
-            Delta::Removed(key) => {
-                let owner = self.remove(&key);
-                (key, owner.into_iter().collect())
+            Delta::Changed(key, facts, version) => {
+                self.version = version.max(self.version);
+                Some(self.insert(key, facts))
             }
-        };
-        if is_refreshing {
-            self.reported.insert(key);
+            Delta::Removed(key, version) => {
+                self.version = version.max(self.version);
+                Some(self.remove(&key).into_iter().collect())
+            }
+            Delta::Forbidden | Delta::Unreadable(_) => None,
         }
-        Some(owners)
     }
 
     /// Stores an object, and returns its owner, and the owner that it had before.
-    fn insert(&mut self, key: String, stored: Stored) -> Vec<Arc<str>> {
+    fn insert(&mut self, key: String, facts: Facts) -> Vec<Arc<str>> {
         let mut changed: Vec<_> = self.remove(&key).into_iter().collect();
-        let Some(owner) = stored.facts.owner() else { return changed };
+        let Some(owner) = facts.owner() else { return changed };
         let key = Arc::<str>::from(key);
         let owner = match self.owned.get_key_value(owner) {
             Some((owner, _)) => Arc::clone(owner),
@@ -237,7 +212,7 @@ impl Collection {
         };
         let all = self.owned.entry(Arc::clone(&owner)).or_default();
         let index = all.partition_point(|(other, _)| *other < key);
-        all.insert(index, (Arc::clone(&key), stored));
+        all.insert(index, (Arc::clone(&key), facts));
         self.owners.insert(key, Arc::clone(&owner));
         changed.push(owner);
         changed
@@ -258,35 +233,25 @@ impl Collection {
         Some(owner)
     }
 
-    /// Replaces the objects of some owners by those of a refresh, and keeps what the watch reported meanwhile if it is newer.
-    /// Returns whether something is.
-    pub(super) fn merge<'a>(
-        &mut self,
-        owners: impl Iterator<Item = &'a str>,
-        refreshed: Vec<(String, Stored)>,
-    ) -> bool {
-        let mut known = HashMap::new();
-        for (key, stored) in owners.flat_map(|owner| self.owned.remove(owner).unwrap_or_default()) {
-            self.owners.remove(&key);
-            known.insert(key, stored);
-        }
-        let mut has_newer = false;
-        for (key, refreshed) in refreshed {
-            match known.remove(key.as_str()) {
-                Some(stored) if stored.version > refreshed.version => {
-                    has_newer = true;
-                    self.insert(key, stored);
-                }
-                None if self.reported.contains(&key) => has_newer = true, // it was deleted
-                _ => drop(self.insert(key, refreshed)),
+    /// Replaces the objects of some owners by those of a refresh, unless the reflector knows all later changes too. None of
+    /// them if RBAC forbids to list them.
+    fn refresh(&mut self, owners: &BTreeSet<String>, refreshed: Option<Listed>) {
+        let Some(refreshed) = refreshed else {
+            if self.reading == Reading::Pending {
+                self.reading = Reading::Forbidden;
             }
+            return;
+        };
+        if self.version > refreshed.version {
+            return;
         }
-        known.retain(|key, _| self.reported.contains(&**key)); // those were created
-        has_newer |= !known.is_empty();
-        for (key, stored) in known {
-            self.insert(key.as_ref().to_owned(), stored);
+        for (key, _) in owners.iter().flat_map(|owner| self.owned.remove(owner.as_str()).unwrap_or_default())
+        {
+            self.owners.remove(&key);
         }
-        has_newer
+        for (key, facts) in refreshed.objects {
+            self.insert(key, facts);
+        }
     }
 
     pub(super) fn revisions_of(&self, owner: &str) -> impl Iterator<Item = Arc<Revision>> {
@@ -305,7 +270,7 @@ impl Collection {
     }
 
     fn of(&self, owner: &str) -> impl Iterator<Item = &Facts> {
-        self.owned.get(owner).into_iter().flatten().map(|(_, stored)| &stored.facts)
+        self.owned.get(owner).into_iter().flatten().map(|(_, facts)| facts)
     }
 }
 

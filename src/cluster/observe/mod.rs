@@ -24,7 +24,7 @@ use self::cache::{Cache, TargetEvents};
 use self::collections::{Collection, Reading};
 use self::outage::Outage;
 use self::reflector::Reflector;
-use self::wanted::{FoundWorkloads, ObserverMessage, Shared, Wanted, narrow_query};
+use self::wanted::{Delta, FoundWorkloads, ObserverMessage, Shared, Wanted, narrow_query};
 use super::connection::Cluster;
 use crate::cluster::list::ListQuery;
 use crate::error::Error;
@@ -120,7 +120,6 @@ impl Observer {
 
     /// Starts a refresh of a target. [`Observer::next`] returns its result.
     pub fn refresh(&mut self, target: TargetId) {
-        self.cache.begin_refresh();
         while self.tasks.try_join_next().is_some() {} // the refreshes that ended
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.tasks.spawn(async move {
@@ -158,13 +157,14 @@ impl Observer {
             updates.push(update);
         }
         // Reflectors that receive something at the same moment report it in any order. A state of a workload is emitted
-        // with the pods and revisions of that moment.
+        // with the pods and revisions of that moment, and a list may be older than a refresh.
         let collections = &self.cache.collections.all;
         let holds_workloads = |index: usize| collections.get(index).is_some_and(Collection::holds_workloads);
         updates.sort_by_key(|update| match update {
             ObserverMessage::Reflected(index, _) if !holds_workloads(*index) => (0, *index),
-            ObserverMessage::Refreshed(target, _) => (1, target.0),
-            ObserverMessage::Reflected(index, _) => (2, *index),
+            ObserverMessage::Reflected(index, Delta::Listed(_)) => (1, *index),
+            ObserverMessage::Refreshed(target, _) => (2, target.0),
+            ObserverMessage::Reflected(index, _) => (3, *index),
         });
         for update in updates {
             self.apply(update, &mut events);

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use super::outage::Attempts;
-use super::wanted::{Delta, ObserverMessage, Shared, Wanted, key};
+use super::wanted::{Delta, Listed, ObserverMessage, Shared, Wanted, key};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::ListQuery;
 use crate::cluster::served_versions::percent_encoded;
@@ -59,8 +59,8 @@ impl Reflector {
     /// that has expired, the reflector lists.
     pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<ObserverMessage>) {
         let object = found.object();
-        let stored = self.shared.wanted.stored(object.clone(), self.query.type_);
-        let listed = Delta::Listed(stored.into_iter().collect());
+        let found = self.shared.wanted.keyed(object.clone(), self.query.type_);
+        let listed = Delta::Listed(Listed { objects: found.into_iter().collect(), version: 0 });
         if let Some(version) = object.resource_version()
             && sender.try_send(ObserverMessage::Reflected(self.index, listed)).is_ok()
         {
@@ -135,16 +135,16 @@ impl Reflector {
 
     /// Lists all objects, and records the resourceVersion at which a watch starts.
     async fn list(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
-        let keep = |object| self.shared.wanted.stored(object, self.query.type_);
-        let (listed, version) = self.query.read(Policy::QUIET, &self.shared.cluster, keep).await?;
-        self.send(Delta::Listed(listed), sender).await;
-        self.version = Some(version);
+        let keep = |object| self.shared.wanted.keyed(object, self.query.type_);
+        let (objects, version) = self.query.read(Policy::QUIET, &self.shared.cluster, keep).await?;
+        self.version = Some(version.clone());
+        self.send(Delta::Listed(Listed::of((objects, version))), sender).await;
         Ok(())
     }
 
     /// Gets each workload, when RBAC allows neither watch nor list.
     async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
-        let mut kept = Vec::new();
+        let mut objects = Vec::new();
         let (type_, namespace, cluster) =
             (self.query.type_, self.query.namespace.as_deref(), &self.shared.cluster);
         let is_here = |found: &&Workload| {
@@ -157,10 +157,10 @@ impl Reflector {
                 cluster.send(&request, Policy::QUIET, &mut None, ApiResponse::is_not_found).await?;
             if !response.is_not_found() {
                 let object = Object::read(response.json()).ok();
-                kept.extend(object.and_then(|object| self.shared.wanted.stored(object, type_)));
+                objects.extend(object.and_then(|object| self.shared.wanted.keyed(object, type_)));
             }
         }
-        self.send(Delta::Listed(kept), sender).await;
+        self.send(Delta::Listed(Listed { objects, version: 0 }), sender).await;
         Ok(())
     }
 
@@ -174,9 +174,10 @@ impl Reflector {
         if let Some(version) = object.resource_version() {
             self.version = Some(version.to_owned());
         }
-        let gone = Delta::Removed(key(&object));
-        let stored = if is_deleted { None } else { self.shared.wanted.stored(object, self.query.type_) };
-        self.send(stored.map_or(gone, |(key, stored)| Delta::Changed(key, stored)), sender).await;
+        let version = object.version_number().unwrap_or_default();
+        let gone = Delta::Removed(key(&object), version);
+        let wanted = if is_deleted { None } else { self.shared.wanted.keyed(object, self.query.type_) };
+        self.send(wanted.map_or(gone, |(key, facts)| Delta::Changed(key, facts, version)), sender).await;
     }
 
     /// Sends a change to the observer.

@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::outage::Attempts;
-use super::wanted::{Refresh, Shared, narrow_query};
+use super::wanted::{Listed, Refresh, Shared, narrow_query};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
@@ -42,12 +42,13 @@ async fn refresh_once(
         return Ok(Refresh::Deleted);
     };
     attempts.record_answer(&shared.outage);
-    let revision = found.kind().revisions().type_();
     // After the workload, so that they are not older than it.
-    let revisions = list(shared, found, revision, |one| shared.wanted.stored(one, revision));
-    let pods = list(shared, found, &POD, |pod| shared.wanted.stored(pod, &POD));
-    let (revisions, pods) = tokio::try_join!(biased; revisions, pods)?;
-    Ok(Refresh::Read { workload, revisions: revisions.unwrap_or_default(), pods })
+    let owned = async |type_| {
+        let listed = list(shared, found, type_, |object| shared.wanted.keyed(object, type_)).await;
+        listed.map(|listed| listed.map(Listed::of))
+    };
+    let (revisions, pods) = tokio::try_join!(biased; owned(found.kind().revisions().type_()), owned(&POD))?;
+    Ok(Refresh::Read { workload, revisions, pods })
 }
 
 /// Reads a workload; none when it does not exist. When RBAC forbids to get it, lists it by its name.
@@ -64,20 +65,21 @@ async fn read_workload(shared: &Shared, found: &Workload) -> Result<Option<Workl
     };
     let is_it = |object: &Object| object.name() == found.name();
     let workload = |object| Some(object).filter(is_it).and_then(Workload::of);
-    let listed = list(shared, found, type_, workload).await?.ok_or(forbidden)?;
+    let (listed, _) = list(shared, found, type_, workload).await?.ok_or(forbidden)?;
     Ok(listed.into_iter().next())
 }
 
-/// Lists the objects of a workload, and returns what `keep` makes of each; none when RBAC forbids it.
+/// Lists the objects of a workload, and returns what `keep` makes of each and the resourceVersion of the list; none when RBAC
+/// forbids it.
 async fn list<T>(
     shared: &Shared,
     found: &Workload,
     type_: &'static ResourceType,
     keep: impl Fn(Object) -> Option<T>,
-) -> Result<Option<Vec<T>>, RequestError> {
+) -> Result<Option<(Vec<T>, String)>, RequestError> {
     let query = narrow_query(type_, found.object().namespace(), &[found]);
     match query.read(POLICY, &shared.cluster, keep).await {
-        Ok((kept, _)) => Ok(Some(kept)),
+        Ok(listed) => Ok(Some(listed)),
         Err(failure) if failure.is_forbidden() => Ok(None),
         Err(failure) => Err(failure),
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::Observer;
 use super::cache::{Cache, TargetEvents};
-use super::wanted::{Delta, Facts, Refresh, Stored};
+use super::wanted::{Delta, Facts, Listed, ObserverMessage, Refresh};
 use crate::cluster::connection::Cluster;
 use crate::cluster::notice::Listener;
 use crate::model::api::event::Event;
@@ -41,20 +41,23 @@ fn owned(kind: &str, name: &str, owner: &str) -> Object {
     Object::read(json!({"kind": kind, "metadata": metadata, "spec": {"template": Value::Null}})).unwrap()
 }
 
-fn stored(name: &str, version: u64, facts: Facts) -> (String, Stored) {
-    (format!("n/{name}"), Stored { version, facts })
+/// The key and the facts of an object, and its resourceVersion.
+type Stored = (String, Facts, u64);
+
+fn stored(name: &str, version: u64, facts: Facts) -> Stored {
+    (format!("n/{name}"), facts, version)
 }
 
-fn state(name: &str, version: u64) -> (String, Stored) {
+fn state(name: &str, version: u64) -> Stored {
     stored(name, version, Facts::Workload(Box::new(workload(name, version))))
 }
 
-fn revision(name: &str, owner: &str) -> (String, Stored) {
+fn revision(name: &str, owner: &str) -> Stored {
     let revision = Revision::read(&Deployment, owned("ReplicaSet", name, owner));
     stored(name, 1, Facts::Revision(Arc::new(revision)))
 }
 
-fn pod(name: &str, owner: &str, version: u64) -> (String, Stored) {
+fn pod(name: &str, owner: &str, version: u64) -> Stored {
     stored(name, version, Facts::Pod(Arc::new(Pod::read(&owned("Pod", name, owner)))))
 }
 
@@ -85,50 +88,73 @@ fn emitted(cache: &mut Cache, index: usize, delta: Delta) -> Vec<(usize, Vec<Str
     observed.collect()
 }
 
-fn changed((key, stored): (String, Stored)) -> Delta {
-    Delta::Changed(key, stored)
+fn changed((key, facts, version): Stored) -> Delta {
+    Delta::Changed(key, facts, version)
+}
+
+fn removed(key: &str, version: u64) -> Delta {
+    Delta::Removed(key.to_owned(), version)
+}
+
+/// Returns a list at the version of its newest object.
+fn list(all: Vec<Stored>) -> Listed {
+    let version = all.iter().map(|(_, _, version)| *version).max().unwrap_or_default();
+    Listed { objects: all.into_iter().map(|(key, facts, _)| (key, facts)).collect(), version }
+}
+
+fn listed(all: Vec<Stored>) -> Delta {
+    Delta::Listed(list(all))
 }
 
 #[test]
 fn each_state_of_a_workload_is_emitted_once_everything_else_was_read() {
     let mut cache = cache(&["web"]);
-    assert_eq!(emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 3)])), []);
+    assert_eq!(emitted(&mut cache, WORKLOADS, listed(vec![state("web", 3)])), []);
     assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 4))), []);
-    assert_eq!(emitted(&mut cache, PODS, Delta::Listed(vec![pod("web-1", "r", 1)])), []);
+    assert_eq!(emitted(&mut cache, PODS, listed(vec![pod("web-1", "r", 1)])), []);
     let pods = vec!["web-1".to_owned()];
     let both = [(0, pods.clone()), (0, pods.clone())];
-    assert_eq!(emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")])), both);
+    assert_eq!(emitted(&mut cache, REVISIONS, listed(vec![revision("r", "web")])), both);
     assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 5))), [(0, pods)]);
 }
 
 #[test]
 fn a_pod_belongs_to_the_owner_of_its_replica_set_only() {
     let mut cache = cache(&["web", "api"]);
-    emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 1), state("api", 1)]));
-    emitted(&mut cache, PODS, Delta::Listed(Vec::new()));
+    emitted(&mut cache, WORKLOADS, listed(vec![state("web", 1), state("api", 1)]));
+    emitted(&mut cache, PODS, listed(Vec::new()));
     let revisions = vec![revision("r", "web"), revision("s", "api")];
-    assert_eq!(emitted(&mut cache, REVISIONS, Delta::Listed(revisions)).len(), 2);
+    assert_eq!(emitted(&mut cache, REVISIONS, listed(revisions)).len(), 2);
     let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "r", 1))), [(0, of(&["p"]))]);
     assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "s", 1))), [(0, of(&[])), (1, of(&["p"]))]);
     assert_eq!(emitted(&mut cache, PODS, changed(pod("q", "t", 1))), [], "the owner is not known yet");
     assert_eq!(emitted(&mut cache, REVISIONS, changed(revision("t", "web"))), [(0, of(&["q"]))]);
-    assert_eq!(emitted(&mut cache, PODS, Delta::Removed("n/p".to_owned())), [(1, of(&[]))]);
+    assert_eq!(emitted(&mut cache, PODS, removed("n/p", 2)), [(1, of(&[]))]);
 }
 
 /// Returns a cache of a workload that was read with one ReplicaSet.
 fn read_cache() -> Cache {
     let mut cache = cache(&["web"]);
-    emitted(&mut cache, PODS, Delta::Listed(Vec::new()));
-    emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")]));
-    assert_eq!(emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 3)])).len(), 1);
+    emitted(&mut cache, PODS, listed(Vec::new()));
+    emitted(&mut cache, REVISIONS, listed(vec![revision("r", "web")]));
+    assert_eq!(emitted(&mut cache, WORKLOADS, listed(vec![state("web", 3)])).len(), 1);
     cache
 }
 
-fn refresh(cache: &mut Cache, version: u64, pods: &[(&str, u64)]) -> TargetEvents {
+/// Applies a refresh that read the workload at a version, and then its pods with a list at a version.
+fn refresh(
+    cache: &mut Cache,
+    workload_version: u64,
+    pods: &[(&str, u64)],
+    list_version: u64,
+) -> TargetEvents {
     let pods = pods.iter().map(|(name, version)| pod(name, "r", *version)).collect();
-    let workload = workload("web", version);
-    let read = Refresh::Read { workload, revisions: vec![revision("r", "web")], pods: Some(pods) };
+    let read = Refresh::Read {
+        workload: workload("web", workload_version),
+        revisions: Some(list(vec![revision("r", "web")])),
+        pods: Some(Listed { version: list_version, ..list(pods) }),
+    };
     let mut events = TargetEvents::new();
     cache.apply_refresh(TargetId(0), read, &mut events);
     events
@@ -142,14 +168,13 @@ fn states_that_are_older_than_a_refresh_or_known_are_no_events() {
         cache.apply(WORKLOADS, delta, &mut events);
         events.len()
     };
-    assert_eq!(count(&mut cache, Delta::Listed(vec![state("web", 3)])), 0);
-    cache.begin_refresh();
-    refresh(&mut cache, 7, &[]);
+    assert_eq!(count(&mut cache, listed(vec![state("web", 3)])), 0);
+    refresh(&mut cache, 7, &[], 7);
     assert_eq!(count(&mut cache, changed(state("web", 5))), 0);
     assert_eq!(count(&mut cache, changed(state("web", 8))), 1);
     // A backup of etcd has older versions, which a list returns.
-    assert_eq!(count(&mut cache, Delta::Listed(vec![state("web", 2)])), 1);
-    assert_eq!(count(&mut cache, Delta::Listed(Vec::new())), 1, "it is deleted");
+    assert_eq!(count(&mut cache, listed(vec![state("web", 2)])), 1);
+    assert_eq!(count(&mut cache, listed(Vec::new())), 1, "it is deleted");
 }
 
 /// Seen on a real control plane: the refresh began before the controller created a pod, and ended after the watch had
@@ -167,27 +192,62 @@ fn a_refresh_does_not_hide_what_a_watch_reported_meanwhile() {
         observed.collect::<Vec<_>>()
     };
     let mut cache = read_cache();
-    cache.begin_refresh();
+    let new = [vec!["new".to_owned()]];
     assert_eq!(emitted(&mut cache, PODS, changed(pod("new", "r", 5))).len(), 1);
-    assert_eq!(pods_of(&refresh(&mut cache, 3, &[])), [vec![], vec!["new".to_owned()]]);
-    cache.begin_refresh();
+    assert_eq!(pods_of(&refresh(&mut cache, 3, &[], 4)), new);
     assert_eq!(emitted(&mut cache, PODS, changed(pod("new", "r", 6))).len(), 1);
-    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)])).len(), 1, "the refresh is newer");
-    cache.begin_refresh();
-    assert_eq!(emitted(&mut cache, PODS, Delta::Removed("n/new".to_owned())).len(), 1);
-    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)])), [vec!["new".to_owned()], vec![]]);
+    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)], 7)), new, "the refresh is newer");
+    assert_eq!(emitted(&mut cache, PODS, removed("n/new", 8)).len(), 1);
+    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)], 7)), [Vec::<String>::new()]);
     // Without a report of the watch, later events change what was refreshed.
-    cache.begin_refresh();
-    assert_eq!(refresh(&mut cache, 3, &[("a", 8), ("b", 8)]).len(), 1);
-    let pods = emitted(&mut cache, PODS, Delta::Removed("n/a".to_owned()));
+    assert_eq!(refresh(&mut cache, 3, &[("a", 8), ("b", 8)], 9).len(), 1);
+    let pods = emitted(&mut cache, PODS, removed("n/a", 10));
     assert_eq!(pods, [(0, vec!["b".to_owned()])]);
+}
+
+/// A watch of the pods that lags must not hide a pod of a refresh, and an older state of the workload must not decide about a
+/// failure.
+#[test]
+fn each_part_of_a_refresh_is_the_newest_one() {
+    let mut cache = read_cache();
+    assert_eq!(emitted(&mut cache, PODS, removed("n/back", 4)), []);
+    assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 9))).len(), 1);
+    let events = refresh(&mut cache, 7, &[("back", 6)], 8);
+    let [(_, TargetEvent::Refreshed(observed))] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(observed.workload.object().version_number(), Some(9));
+    let pods: Vec<_> = observed.pods.iter().flatten().map(|pod| pod.name.as_str()).collect();
+    assert_eq!(pods, ["back"]);
+}
+
+/// A watch that RBAC forbids is a list at an interval, which may have begun before the refresh.
+#[tokio::test]
+async fn a_list_that_arrives_with_a_newer_refresh_does_not_replace_it() {
+    let (cluster, _) = server(|_| Value::Null);
+    let mut observer = Observer::of_found(cluster, &[workload("web", 3)]);
+    observer.tasks.abort_all();
+    let revisions = || list(vec![revision("r", "web")]);
+    let (before, after) = (list(vec![pod("old", "r", 4)]), list(vec![pod("new", "r", 6)]));
+    let read =
+        Refresh::Read { workload: workload("web", 5), revisions: Some(revisions()), pods: Some(after) };
+    for update in [
+        ObserverMessage::Refreshed(TargetId(0), Box::new(read)),
+        ObserverMessage::Reflected(WORKLOADS, listed(vec![state("web", 3)])),
+        ObserverMessage::Reflected(REVISIONS, Delta::Listed(revisions())),
+        ObserverMessage::Reflected(PODS, Delta::Listed(before)),
+    ] {
+        observer.sender.send(update).await.unwrap();
+    }
+    let events = observer.next().await;
+    let Some((_, TargetEvent::Refreshed(observed))) = events.last() else { panic!("{events:?}") };
+    let pods: Vec<_> = observed.pods.iter().flatten().map(|pod| pod.name.as_str()).collect();
+    assert_eq!((observed.workload.object().version_number(), pods), (Some(5), vec!["new"]));
 }
 
 #[test]
 fn an_event_of_a_pod_changes_its_workload() {
     let mut cache = read_cache();
     let events = cache.collections.add(&EVENT, Some("n"));
-    assert_eq!(emitted(&mut cache, events, Delta::Listed(Vec::new())).len(), 1);
+    assert_eq!(emitted(&mut cache, events, listed(Vec::new())).len(), 1);
     assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "r", 1))).len(), 1);
     let event = |pod: &str| {
         let event = json!({"kind": "Event", "type": "Warning", "reason": "BackOff",
@@ -203,11 +263,10 @@ fn an_event_of_a_pod_changes_its_workload() {
 #[test]
 fn pods_that_a_refresh_may_not_read_are_unknown() {
     let mut cache = cache(&["web"]);
-    emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")]));
-    emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 3)]));
-    cache.begin_refresh();
-    let read =
-        Refresh::Read { workload: workload("web", 3), revisions: vec![revision("r", "web")], pods: None };
+    emitted(&mut cache, REVISIONS, listed(vec![revision("r", "web")]));
+    emitted(&mut cache, WORKLOADS, listed(vec![state("web", 3)]));
+    let revisions = Some(list(vec![revision("r", "web")]));
+    let read = Refresh::Read { workload: workload("web", 3), revisions, pods: None };
     let mut events = TargetEvents::new();
     cache.apply_refresh(TargetId(0), read, &mut events);
     cache.apply(WORKLOADS, changed(state("web", 4)), &mut events);

@@ -45,12 +45,18 @@ pub(super) enum Facts {
     Event(Box<Event>),
 }
 
-/// The facts of an object, with its resourceVersion.
+/// The objects of a list, each with its key, `namespace/name`.
 #[derive(Clone, Debug)]
-pub(super) struct Stored {
-    /// Zero if it is not a number.
+pub(super) struct Listed {
+    pub(super) objects: Vec<(String, Facts)>,
+    /// The resourceVersion of the list; zero if it is not a number.
     pub(super) version: u64,
-    pub(super) facts: Facts,
+}
+
+impl Listed {
+    pub(super) fn of((objects, version): (Vec<(String, Facts)>, String)) -> Self {
+        Self { objects, version: version.parse().unwrap_or_default() }
+    }
 }
 
 /// A message to the observer.
@@ -65,23 +71,23 @@ pub(super) enum ObserverMessage {
 /// What a refresh read.
 #[derive(Debug)]
 pub(super) enum Refresh {
-    /// Everything; no pods or revisions if they cannot be read.
-    Read { workload: Workload, revisions: Vec<(String, Stored)>, pods: Option<Vec<(String, Stored)>> },
+    /// Everything; none of the revisions or pods if RBAC forbids to list them.
+    Read { workload: Workload, revisions: Option<Listed>, pods: Option<Listed> },
     /// The workload was deleted.
     Deleted,
     /// It cannot be read.
     Unreadable(Error),
 }
 
-/// A change of the objects that a reflector lists. Each has its key, `namespace/name`.
+/// A change of the objects that a reflector lists.
 #[derive(Debug)]
 pub(super) enum Delta {
     /// The complete list of objects.
-    Listed(Vec<(String, Stored)>),
-    /// An object was added or modified.
-    Changed(String, Stored),
-    /// The object with this key was deleted, or is no longer wanted.
-    Removed(String),
+    Listed(Listed),
+    /// The object with this key was added or modified, at this resourceVersion.
+    Changed(String, Facts, u64),
+    /// The object with this key was deleted, or is no longer wanted, at this resourceVersion.
+    Removed(String, u64),
     /// RBAC forbids reading the objects. Following continues without them.
     Forbidden,
     /// The workloads themselves cannot be read.
@@ -101,9 +107,8 @@ pub(super) struct FoundWorkloads {
 
 impl Wanted {
     /// Returns the key and the facts of an object; none when it is not wanted.
-    pub(super) fn stored(&self, object: Object, type_: &ResourceType) -> Option<(String, Stored)> {
-        let (key, version) = (key(&object), object.version_number().unwrap_or_default());
-        Some((key, Stored { version, facts: self.facts(object, type_)? }))
+    pub(super) fn keyed(&self, object: Object, type_: &ResourceType) -> Option<(String, Facts)> {
+        Some((key(&object), self.facts(object, type_)?))
     }
 
     fn facts(&self, object: Object, type_: &ResourceType) -> Option<Facts> {
