@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use http::StatusCode;
 
-use crate::cluster::connection::{ApiRequest, ApiResponse, Cluster, NoResponse, Policy, RequestError};
+use crate::cluster::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
 use crate::cluster::list_decoder::{Page, read_page};
 use crate::cluster::served_versions::percent_encoded;
 use crate::error::{Error, ErrorKind};
@@ -117,10 +117,10 @@ impl ListQuery {
                 (all, count, page_parameters) = (Vec::new(), 0, String::new());
                 continue;
             }
-            let page = self.page(&response, &keep).map_err(NoResponse::after_sending)?;
+            let page = self.page(&response, &keep).map_err(RequestError::Unusable)?;
             count += page.items;
             if count > MOST_OBJECTS {
-                return Err(NoResponse::after_sending(self.too_large("has more than 500,000 objects")).into());
+                return Err(RequestError::Unusable(self.too_large("has more than 500,000 objects")));
             }
             all.extend(page.kept);
             if page.rest.is_empty() {

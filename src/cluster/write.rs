@@ -140,8 +140,8 @@ impl WriteOutcome {
     fn of(failure: &RequestError) -> Self {
         match failure {
             // Nothing is sent before the connection is established. A lost connection may have delivered it.
-            RequestError::NoResponse(failure) if failure.may_be_handled => Self::Unknown,
-            RequestError::NotSent(_) | RequestError::NoResponse(_) => Self::Unchanged,
+            RequestError::Lost(_) | RequestError::Unusable(_) => Self::Unknown,
+            RequestError::NotSent(_) | RequestError::NotConnected(_) => Self::Unchanged,
             RequestError::Status(response) => match response.status {
                 StatusCode::UNPROCESSABLE_ENTITY if response.causes().is_empty() => Self::TestsFailed,
                 StatusCode::CONFLICT => Self::Conflict,
@@ -179,7 +179,6 @@ mod tests {
     use http::HeaderMap;
 
     use super::*;
-    use crate::cluster::connection::NoResponse;
 
     const CAUSES: &str = r#"{"kind": "Status", "details": {"causes": [{"reason": "DisruptionBudget", "message": "needs 2"}]}}"#;
 
@@ -192,8 +191,9 @@ mod tests {
     fn a_write_is_unchanged_only_if_that_is_certain() {
         let error = || Error::new(ErrorKind::Unreachable, "the connection failed");
         for (failure, outcome) in [
-            (NoResponse::after_sending(error()).into(), WriteOutcome::Unknown),
-            (NoResponse::without_connection(error()).into(), WriteOutcome::Unchanged),
+            (RequestError::Lost(error()), WriteOutcome::Unknown),
+            (RequestError::Unusable(error()), WriteOutcome::Unknown),
+            (RequestError::NotConnected(error()), WriteOutcome::Unchanged),
             (RequestError::NotSent(error()), WriteOutcome::Unchanged),
             (response(StatusCode::OK, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::BAD_GATEWAY, "<html>"), WriteOutcome::Unknown),

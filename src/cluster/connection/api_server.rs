@@ -63,8 +63,10 @@ impl ApiServer {
     /// Turns a request error into an error for the user, with a hint.
     pub(super) fn explain(&self, failure: &RequestError) -> Error {
         match failure {
-            RequestError::NotSent(error) => error.clone(),
-            RequestError::NoResponse(failure) => failure.error.clone(),
+            RequestError::NotSent(error)
+            | RequestError::NotConnected(error)
+            | RequestError::Lost(error)
+            | RequestError::Unusable(error) => error.clone(),
             RequestError::Status(response) => self.explain_response(response),
         }
     }

@@ -40,7 +40,7 @@ impl ResponseBody {
                 return Ok(self.buffer);
             }
             if self.buffer.len() > RESPONSE_LIMIT {
-                return Err(self.server.too_large().into());
+                return Err(self.server.too_large());
             }
         }
     }
@@ -68,7 +68,7 @@ impl ResponseBody {
                 return Ok(Some(line));
             }
             if self.buffer.len() > LONGEST_LINE {
-                return Err(self.server.connection_lost("a line without an end").into());
+                return Err(self.server.connection_lost("a line without an end"));
             }
             let has_more = timeout_at(deadline, self.read_more()).await;
             if !has_more.map_err(|_| self.server.connection_lost("no data before the deadline"))?? {
@@ -93,7 +93,7 @@ impl ResponseBody {
     async fn read_more(&mut self) -> Result<bool, RequestError> {
         match self.body.frame().await {
             None => Ok(false),
-            Some(Err(error)) => Err(self.server.no_response(&error).into()),
+            Some(Err(error)) => Err(self.server.no_response(&error)),
             Some(Ok(frame)) => {
                 self.buffer.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref));
                 Ok(true)

@@ -11,7 +11,7 @@ mod response_log;
 mod transport;
 
 pub(super) use message::{ApiRequest, ApiResponse};
-pub(super) use request_error::{Backoff, NoResponse, RequestError, SharedFailure};
+pub(super) use request_error::{Backoff, RequestError, SharedFailure};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -178,7 +178,7 @@ impl Cluster {
 
     /// Returns the failure of a response that was not complete within a limit.
     pub(super) fn late(&self, limit: Duration) -> RequestError {
-        self.server.late(limit).into()
+        self.server.late(limit)
     }
 
     /// Turns a request error into an error for the user, with a hint.
@@ -311,9 +311,9 @@ impl Cluster {
         let head = timeout(self.timeouts.read, client.send(request));
         let outcome = match timeout_at(deadline, run_if_slow(head, slow)).await {
             Ok(Ok(Ok(response))) => Ok(response),
-            Ok(Ok(Err(error))) => Err(self.server.no_response(&error).into()),
-            Ok(Err(_)) => Err(self.server.late(self.timeouts.read).into()),
-            Err(_) => Err(self.server.late(self.timeouts.request).into()),
+            Ok(Ok(Err(error))) => Err(self.server.no_response(&error)),
+            Ok(Err(_)) => Err(self.server.late(self.timeouts.read)),
+            Err(_) => Err(self.server.late(self.timeouts.request)),
         };
         if self.logs_requests {
             let outcome = match &outcome {

@@ -8,12 +8,12 @@ use rustls::{CertificateError, Error as TlsError};
 
 use super::api_server::{ApiServer, unreachable};
 use super::http_client::ConnectFailure;
-use super::request_error::NoResponse;
+use super::request_error::RequestError;
 use crate::error::Error;
 
 impl ApiServer {
     /// Explains an error of the HTTP client by the errors nested in it.
-    pub(super) fn no_response(&self, error: &(dyn StdError + 'static)) -> NoResponse {
+    pub(super) fn no_response(&self, error: &(dyn StdError + 'static)) -> RequestError {
         let chain: Vec<_> = std::iter::successors(Some(error), |error| source_of(*error)).collect();
         let text = chain.last().map(ToString::to_string).unwrap_or_default();
         if let Some(tls) = chain.iter().find_map(|error| error.downcast_ref::<TlsError>()) {
@@ -37,7 +37,7 @@ impl ApiServer {
         let server = self.address();
         let not_connected = |message: String, question: &str| {
             let hint = format!("{question} {}", self.where_from());
-            NoResponse::without_connection(unreachable(message).hint(hint))
+            RequestError::NotConnected(unreachable(message).hint(hint))
         };
         // hyper-util's DNS error type is private, so only its text identifies it.
         if chain.iter().any(|error| error.to_string() == "dns error") {
@@ -58,58 +58,58 @@ impl ApiServer {
     }
 
     /// Explains the loss of a connection, over which the request may have been sent.
-    pub(super) fn connection_lost(&self, why: &str) -> NoResponse {
+    pub(super) fn connection_lost(&self, why: &str) -> RequestError {
         let error = unreachable(format!("the connection to {} was lost", self.address()))
             .hint(
                 "try again; if it happens again, check the proxies and load balancers before the API server",
             )
             .caused_by(why);
-        NoResponse::after_sending(error).transient()
+        RequestError::Lost(error)
     }
 
     /// Explains that the response was not complete within a limit.
-    pub(super) fn late(&self, limit: Duration) -> NoResponse {
+    pub(super) fn late(&self, limit: Duration) -> RequestError {
         let message = format!("{} did not send a complete response within {limit:?}", self.address());
         let error = unreachable(message).hint("try again, or raise the limit with --request-timeout");
-        NoResponse::after_sending(error).transient()
+        RequestError::Lost(error)
     }
 
     /// Explains that the response exceeds the limit of a response.
-    pub(super) fn too_large(&self) -> NoResponse {
+    pub(super) fn too_large(&self) -> RequestError {
         let error = unreachable(format!("the answer of {} has more than 256 MiB", self.address()))
             .hint("name a namespace with -n, or fewer workloads, so that there is less to read");
-        NoResponse::after_sending(error)
+        RequestError::Unusable(error)
     }
 
-    fn proxy_refused(&self, why: String) -> NoResponse {
+    fn proxy_refused(&self, why: String) -> RequestError {
         let message =
             format!("the proxy {} refused the connection to {}", self.proxy_address(), self.address());
         let error = unreachable(message).caused_by(why).hint(
             "it is set with the kubeconfig's proxy-url or HTTPS_PROXY; NO_PROXY lists servers to reach directly",
         );
-        NoResponse::without_connection(error)
+        RequestError::NotConnected(error)
     }
 
-    fn tls_failed(&self, error: &TlsError) -> NoResponse {
+    fn tls_failed(&self, error: &TlsError) -> RequestError {
         match error {
             TlsError::InvalidCertificate(certificate) => self.certificate_refused(certificate),
             TlsError::AlertReceived(_) => self.alert_received(error.to_string()),
             TlsError::InvalidMessage(_) => {
                 let error = unreachable(format!("{} does not speak TLS", self.address()))
                     .hint("if that is intended, write the server as http://HOST:PORT");
-                NoResponse::without_connection(error)
+                RequestError::NotConnected(error)
             }
-            other => NoResponse::after_sending(self.tls_error(other.to_string())),
+            other => RequestError::Unusable(self.tls_error(other.to_string())),
         }
     }
 
     /// Explains a TLS alert. A server checks the client certificate after the handshake.
-    fn alert_received(&self, why: String) -> NoResponse {
+    fn alert_received(&self, why: String) -> RequestError {
         let hint = format!(
             "the client certificate may have expired or belong to another cluster; it comes from {}",
             self.endpoint.source
         );
-        NoResponse::after_sending(self.tls_error(why).hint(hint))
+        RequestError::Unusable(self.tls_error(why).hint(hint))
     }
 
     fn tls_error(&self, why: String) -> Error {
@@ -117,7 +117,7 @@ impl ApiServer {
     }
 
     /// Explains why the certificate of the server is not trusted.
-    fn certificate_refused(&self, certificate: &CertificateError) -> NoResponse {
+    fn certificate_refused(&self, certificate: &CertificateError) -> RequestError {
         let hint = match certificate {
             CertificateError::UnknownIssuer => &format!(
                 "set the cluster's certificate authority in {}, or with --certificate-authority FILE",
@@ -135,7 +135,7 @@ impl ApiServer {
             _ => "the cluster's administrator must renew it",
         };
         let error = unreachable(format!("the certificate of {} is not trusted", self.address()));
-        NoResponse::without_connection(error.caused_by(certificate.to_string()).hint(hint))
+        RequestError::NotConnected(error.caused_by(certificate.to_string()).hint(hint))
     }
 
     fn where_from(&self) -> String {
@@ -162,6 +162,8 @@ fn is_proxy_error(error: &(dyn StdError + 'static)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::discriminant;
+
     use rustls::AlertDescription;
 
     use super::*;
@@ -171,27 +173,28 @@ mod tests {
     fn nothing_was_handled_if_a_certificate_was_refused() {
         let alert = TlsError::AlertReceived(AlertDescription::CertificateRequired);
         let alerted = "TLS with in-process:80 failed: received fatal alert: CertificateRequired";
-        for (error, sentence, may_be_handled) in [
-            (IoError::other(alert.to_string()), alerted, true),
-            (IoError::other(alert), alerted, true),
+        let [handled, lost, refused]: [fn(Error) -> RequestError; 3] =
+            [RequestError::Unusable, RequestError::Lost, RequestError::NotConnected];
+        for (error, sentence, failed) in [
+            (IoError::other(alert.to_string()), alerted, handled),
+            (IoError::other(alert), alerted, handled),
             (
                 IoError::other(TlsError::InvalidCertificate(CertificateError::UnknownIssuer)),
                 "the certificate of in-process:80 is not trusted: UnknownIssuer",
-                false,
+                refused,
             ),
             (
                 IoError::other(TlsError::DecryptError),
                 "TLS with in-process:80 failed: cannot decrypt peer's message",
-                true,
+                handled,
             ),
-            (IoError::other("reset"), "the connection to in-process:80 was lost: reset", true),
+            (IoError::other("reset"), "the connection to in-process:80 was lost: reset", lost),
         ] {
-            let failure = ApiServer::in_process("shop").no_response(&error);
-            assert_eq!(
-                (failure.error.to_string().as_str(), failure.may_be_handled),
-                (sentence, may_be_handled)
-            );
-            assert_eq!(failure.is_transient, sentence.contains("lost"), "{sentence}");
+            let server = ApiServer::in_process("shop");
+            let failure = server.no_response(&error);
+            let error = server.explain(&failure);
+            assert_eq!(error.to_string(), sentence);
+            assert_eq!(discriminant(&failure), discriminant(&failed(error)), "{sentence}");
         }
     }
 }

@@ -19,44 +19,15 @@ use crate::error::Error;
 pub(crate) enum RequestError {
     /// Nothing was sent: there is no credential, or it cannot be used.
     NotSent(Error),
-    /// No response arrived, or not all of it.
-    NoResponse(NoResponse),
+    /// Nothing was sent: there is no connection to the server.
+    NotConnected(Error),
+    /// The connection was lost, or the response did not arrive in time. The server may have handled the request, and a
+    /// further attempt may succeed at once.
+    Lost(Error),
+    /// The server may have handled the request, but there is no response that can be used.
+    Unusable(Error),
     /// The server sent a response other than the expected one.
     Status(ApiResponse),
-}
-
-/// Why no response arrived, or not all of it.
-#[derive(Clone, Debug)]
-pub(crate) struct NoResponse {
-    /// The error for the user.
-    pub(super) error: Error,
-    /// Whether the server may have handled the request.
-    pub(crate) may_be_handled: bool,
-    /// Whether a further attempt may succeed at once.
-    pub(super) is_transient: bool,
-}
-
-impl NoResponse {
-    /// Creates the failure of a connection over which nothing was sent.
-    pub(crate) fn without_connection(error: Error) -> Self {
-        Self { error, may_be_handled: false, is_transient: false }
-    }
-
-    /// Creates the failure of a request that may have been sent.
-    pub(crate) fn after_sending(error: Error) -> Self {
-        Self { may_be_handled: true, ..Self::without_connection(error) }
-    }
-
-    /// Marks a failure after which a further attempt may succeed at once.
-    pub(crate) fn transient(self) -> Self {
-        Self { is_transient: true, ..self }
-    }
-}
-
-impl From<NoResponse> for RequestError {
-    fn from(failure: NoResponse) -> Self {
-        Self::NoResponse(failure)
-    }
 }
 
 impl RequestError {
@@ -86,8 +57,8 @@ impl RequestError {
     /// at once. A 500 is retried only when the server sends `Retry-After`.
     pub(super) fn retry_delay(&self) -> Option<Duration> {
         match self {
-            Self::NotSent(_) => None,
-            Self::NoResponse(failure) => failure.is_transient.then_some(Duration::ZERO),
+            Self::NotSent(_) | Self::NotConnected(_) | Self::Unusable(_) => None,
+            Self::Lost(_) => Some(Duration::ZERO),
             Self::Status(response) => match response.status {
                 StatusCode::TOO_MANY_REQUESTS
                 | StatusCode::BAD_GATEWAY
@@ -223,7 +194,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     fn broken() -> RequestError {
-        NoResponse::after_sending(Error::new(ErrorKind::Unreachable, "reset")).transient().into()
+        RequestError::Lost(Error::new(ErrorKind::Unreachable, "reset"))
     }
 
     #[test]
@@ -275,7 +246,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn permanent_failures_are_not_retried() {
         let refused = Error::new(ErrorKind::Unreachable, "refused");
-        let failure = NoResponse::without_connection(refused).into();
+        let failure = RequestError::NotConnected(refused);
         assert_eq!(Backoff::random().before_retry(0, &failure, Instant::now() + MINUTE), None);
     }
 }

@@ -187,7 +187,8 @@ async fn requests_wait_for_the_first_connection_and_share_it_over_http2() {
 }
 
 fn sentence(error: &(dyn StdError + 'static)) -> String {
-    ApiServer::in_process("shop").no_response(error).error.to_string()
+    let server = ApiServer::in_process("shop");
+    server.explain(&server.no_response(error)).to_string()
 }
 
 #[tokio::test(start_paused = true)]
