@@ -6,9 +6,8 @@ use tokio::time::timeout;
 
 use super::connection::Cluster;
 use super::served_versions::percent_encoded;
-use crate::error::Result;
 use crate::model::api::resource_type::POD;
-use crate::model::cause::container_logs::{LogRef, last_lines};
+use crate::model::cause::container_logs::{LogLines, LogRef, last_lines};
 
 /// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
 const LOG_LIMIT_BYTES: usize = 1 << 20;
@@ -16,29 +15,36 @@ const LOG_LIMIT_BYTES: usize = 1 << 20;
 /// The limit for reading a log. The end of a command waits for those that were requested.
 const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How many lines of a log are read.
+const LINES: usize = 10;
+
+/// For how long the note that logs are forbidden is not repeated: longer than any command runs.
+const ONE_NOTE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 impl Cluster {
-    /// Returns the last `lines` lines of a container's log as [`last_lines`] shortens them. The API server cuts the log
-    /// from the first of these lines on, so it is asked for more than is returned.
-    ///
-    /// # Errors
-    /// When the log cannot be read.
-    pub async fn log_tail(&self, namespace: &str, log: &LogRef, lines: usize) -> Result<Vec<String>> {
-        let pod = self.served.object(&POD, Some(namespace), &log.pod);
-        let (container, previous) = (percent_encoded(&log.container), log.previous);
+    /// Returns the last lines of a container's log as [`last_lines`] shortens them; no lines if it cannot be read. None, with
+    /// one notice, if RBAC forbids that. The API server cuts the log from the first of these lines on, so it is asked for
+    /// more than is returned.
+    pub async fn log_lines(&self, namespace: &str, log: LogRef) -> Option<LogLines> {
+        let LogRef { pod, container, previous } = log;
         let path = format!(
-            "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
+            "{}/log?container={}&previous={previous}&tailLines={LINES}&limitBytes={LOG_LIMIT_BYTES}",
+            self.served.object(&POD, Some(namespace), &pod),
+            percent_encoded(&container)
         );
         let read = async { self.stream(&path).await?.read_to_limit(LOG_LIMIT_BYTES).await };
-        let read = match timeout(LOG_TIMEOUT, read).await {
-            Ok(read) => read,
-            Err(_) => Err(self.late(LOG_TIMEOUT)),
+        let lines = match timeout(LOG_TIMEOUT, read).await {
+            Ok(Ok(bytes)) => {
+                let text = String::from_utf8_lossy(&bytes);
+                if is_missing_log(&text) { Vec::new() } else { last_lines(&text) }
+            }
+            Ok(Err(failure)) if failure.is_forbidden() => {
+                self.notify_once("logs", "note: container logs are not shown: cannot read logs", ONE_NOTE);
+                return None;
+            }
+            Ok(Err(_)) | Err(_) => Vec::new(),
         };
-        let bytes = read.map_err(|failure| self.explain_reading(&POD, &failure))?;
-        let text = String::from_utf8_lossy(&bytes);
-        if is_missing_log(&text) {
-            return Ok(Vec::new());
-        }
-        Ok(last_lines(&text))
+        Some(LogLines { pod, container, lines })
     }
 }
 

@@ -5,38 +5,30 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::stop_signals::StopSignals;
 use crate::cluster::observe::Observer;
 use crate::cluster::source::Cluster;
-use crate::error::{Error, ErrorKind};
-use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::engine::{Effects, Engine, Now, TargetEvent, TargetId};
 use crate::model::kind::Workload;
 use crate::render::frame::Frame;
 use crate::render::ui::Ui;
 use crate::world::{Signals, Terminal};
 
-/// How many lines of a container's log are read.
-pub(super) const LOG_LINES: usize = 10;
-
 /// Reports within this time share one redraw. A thousand pods may change in one second, and a remote
 /// terminal shows only a few frames per second.
 const REDRAW_DELAY: Duration = Duration::from_millis(100);
 
-/// The last lines of a container's log, or why they cannot be read.
-type LogAnswer = (TargetId, LogRef, Result<Vec<String>, Error>);
-
-/// Executes the tasks of an engine.
+/// Executes the tasks of an engine, and shows its reports.
 pub(super) trait Executor<E: Engine> {
     /// Executes a task, or starts to. Returns the events that are known already.
     async fn execute(
         &mut self,
         task: E::Task,
         engine: &E,
-        events: &mut EventSource<'_>,
+        observer: &mut Observer,
+        now: Now,
         ui: &mut Ui,
     ) -> Vec<E::Event>;
 
@@ -53,10 +45,7 @@ pub(super) trait Executor<E: Engine> {
 
     /// Returns the event to apply once when stdout cannot be written any more; none ends the loop.
     fn without_output(&self) -> Option<E::Event>;
-}
 
-/// Prints the reports of an engine while its event loop runs.
-pub(super) trait Reporter<E: Engine> {
     /// Whether live frames show what happens. Otherwise each report is printed.
     fn draws(&self) -> bool;
 
@@ -72,84 +61,38 @@ pub(super) trait Reporter<E: Engine> {
     fn frame(&self, engine: &E, now: Now, size: Terminal) -> Frame;
 }
 
-/// The watches and the container logs of one command.
-pub(super) struct EventSource<'a> {
-    cluster: &'a Arc<Cluster>,
-    observer: Observer,
-    logs: JoinSet<LogAnswer>,
-    started: Instant,
-}
-
-impl<'a> EventSource<'a> {
-    /// Starts to watch workloads from the state in which they were found.
-    fn new(cluster: &'a Arc<Cluster>, found: &[Workload]) -> Self {
-        let observer = Observer::of_found(Arc::clone(cluster), found);
-        Self { cluster, observer, logs: JoinSet::new(), started: Instant::now() }
-    }
-
-    /// Returns the current time, by the monotonic clock and by the API server's clock.
-    pub(super) fn now(&self) -> Now {
-        Now { elapsed: self.started.elapsed(), server_time: self.cluster.now() }
-    }
-
-    /// Reads everything about a target again.
-    pub(super) fn refresh(&mut self, target: TargetId) {
-        self.observer.refresh(target);
-    }
-
-    /// Starts to watch warning events.
-    pub(super) fn watch_warnings(&mut self) {
-        self.observer.watch_warnings();
-    }
-
-    /// Reads the last [`LOG_LINES`] lines of a container in the background.
-    pub(super) fn read_log(&mut self, target: TargetId, workload: &Workload, log: LogRef) {
-        let namespace = workload.object().namespace().to_owned();
-        let cluster = Arc::clone(self.cluster);
-        self.logs.spawn(async move {
-            let lines = cluster.log_tail(&namespace, &log, LOG_LINES).await;
-            (target, log, lines)
-        });
-    }
-}
-
-/// Watches workloads and drives an engine until it is finished. Returns the engine and the time of its end.
+/// Watches workloads from the state in which they were found, and drives an engine until it is finished. Returns the engine and
+/// the time of its end.
 pub(super) async fn drive<E: Engine>(
     engine: E,
-    executor: impl Executor<E>,
+    executor: &mut impl Executor<E>,
     found: &[Workload],
     cluster: &Arc<Cluster>,
     signals: Signals,
-    reporter: &mut impl Reporter<E>,
     ui: &mut Ui,
 ) -> (E, Now) {
-    let events = EventSource::new(cluster, found);
-    let (results, drawn, needs_redraw) = (Vec::new(), None, true);
-    let mut event_loop = EventLoop { engine, executor, events, reporter, ui, results, drawn, needs_redraw };
+    let mut event_loop = EventLoop {
+        engine,
+        executor,
+        cluster,
+        observer: Observer::of_found(Arc::clone(cluster), found),
+        started: Instant::now(),
+        ui,
+        results: Vec::new(),
+        drawn: None,
+        needs_redraw: true,
+    };
     event_loop.run(StopSignals::new(signals)).await;
-    let now = event_loop.events.now();
+    let now = event_loop.now();
     (event_loop.engine, now)
 }
 
-/// Returns the event of a log, without lines if it cannot be read. None, with one note, if RBAC forbids it.
-pub(super) fn event_of_log(
-    log: LogRef,
-    lines: Result<Vec<String>, Error>,
-    ui: &mut Ui,
-) -> Option<TargetEvent> {
-    if lines.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotReadable) {
-        ui.err_line_once("note: container logs are not shown: cannot read logs");
-        return None;
-    }
-    let LogRef { pod, container, .. } = log;
-    Some(TargetEvent::Log(LogLines { pod, container, lines: lines.unwrap_or_default() }))
-}
-
-struct EventLoop<'a, E: Engine, X, R> {
+struct EventLoop<'a, E: Engine, X> {
     engine: E,
-    executor: X,
-    events: EventSource<'a>,
-    reporter: &'a mut R,
+    executor: &'a mut X,
+    cluster: &'a Cluster,
+    observer: Observer,
+    started: Instant,
     ui: &'a mut Ui,
     /// The last results, which are not printed yet.
     results: Vec<E::Report>,
@@ -159,15 +102,20 @@ struct EventLoop<'a, E: Engine, X, R> {
     needs_redraw: bool,
 }
 
-impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
+impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
+    /// Returns the current time, by the monotonic clock and by the API server's clock.
+    fn now(&self) -> Now {
+        Now { elapsed: self.started.elapsed(), server_time: self.cluster.now() }
+    }
+
     /// Runs until the engine is finished and the logs that it requested were read, or until a signal.
     ///
     /// `biased` takes the first event that is ready, in this order, so that a run can be repeated. Watches are last: they can
-    /// always be ready, and would starve logs and timers. A wait that is dropped loses no event.
+    /// always be ready, and would starve timers. A wait that is dropped loses no event.
     async fn run(&mut self, mut stops: StopSignals) {
         let mut is_stopped = false;
         while !self.engine.is_finished() {
-            let started = self.events.started;
+            let started = self.started;
             let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
             let events = tokio::select! {
                 biased;
@@ -176,15 +124,11 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                     vec![E::stop_event(stop)]
                 }
                 events = self.executor.results() => events,
-                Some(log) = self.events.logs.join_next() => self.log_events(log.ok()),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
-                    vec![E::tick_event(self.events.observer.since_answer())]
+                    vec![E::tick_event(self.observer.since_answer())]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
-                changes = self.events.observer.next() => {
-                    let changes = changes.into_iter();
-                    changes.flat_map(|(target, change)| self.executor.engine_events(target, change)).collect()
-                }
+                changes = self.observer.next() => self.engine_events(changes),
             };
             self.apply(events).await;
             if !is_stopped && !self.ui.can_write() {
@@ -195,21 +139,26 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
             self.redraw_if_due();
         }
         // The logs that were requested usually explain a failure. After a signal only the result counts.
-        while !is_stopped {
+        while !is_stopped && self.observer.is_reading_logs() {
             tokio::select! {
                 biased;
                 _ = stops.next() => is_stopped = true,
-                log = self.events.logs.join_next() => {
-                    let Some(log) = log else { break };
-                    let events = self.log_events(log.ok());
+                mut changes = self.observer.next() => {
+                    changes.retain(|(_, change)| matches!(change, TargetEvent::Log(_)));
+                    let events = self.engine_events(changes);
                     self.apply(events).await;
                 }
             }
         }
-        let now = self.events.now();
+        let now = self.now();
         for report in std::mem::take(&mut self.results) {
-            self.reporter.report(&self.engine, &report, now, self.ui);
+            self.executor.report(&self.engine, &report, now, self.ui);
         }
+    }
+
+    fn engine_events(&mut self, changes: Vec<(TargetId, TargetEvent)>) -> Vec<E::Event> {
+        let changes = changes.into_iter();
+        changes.flat_map(|(target, change)| self.executor.engine_events(target, change)).collect()
     }
 
     /// Returns when the next redraw is due, as the time since the loop started: [`REDRAW_DELAY`] after the last frame if a
@@ -220,36 +169,32 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
     }
 
     fn redraw_if_due(&mut self) {
-        let now = self.events.now();
-        if self.reporter.draws() && self.next_redraw().is_none_or(|due| now.elapsed >= due) {
-            self.ui.draw(|size| self.reporter.frame(&self.engine, now, size));
+        let now = self.now();
+        if self.executor.draws() && self.next_redraw().is_none_or(|due| now.elapsed >= due) {
+            self.ui.draw(|size| self.executor.frame(&self.engine, now, size));
             (self.drawn, self.needs_redraw) = (Some(now.elapsed), false);
         }
     }
 
-    fn log_events(&mut self, read: Option<LogAnswer>) -> Vec<E::Event> {
-        let Some((target, log, lines)) = read else { return Vec::new() };
-        let event = event_of_log(log, lines, self.ui);
-        event.map(|event| self.executor.engine_events(target, event)).unwrap_or_default()
-    }
-
-    /// Applies events, and those that follow from the tasks. Events that arrive meanwhile wait in the source.
+    /// Applies events, and those that follow from the tasks. Events that arrive meanwhile wait in the observer.
     async fn apply(&mut self, events: Vec<E::Event>) {
         let mut events = VecDeque::from(events);
         while let Some(event) = events.pop_front() {
-            let now = self.events.now();
+            let now = self.now();
             let Effects { reports, tasks } = self.engine.apply(event, now);
             self.needs_redraw |= !reports.is_empty();
             for report in reports {
-                if self.engine.is_finished() && R::is_result(&report) {
+                if self.engine.is_finished() && X::is_result(&report) {
                     self.results.push(report);
                 } else {
-                    self.reporter.report(&self.engine, &report, now, self.ui);
+                    self.executor.report(&self.engine, &report, now, self.ui);
                 }
             }
             self.executor.after_event(&self.engine);
             for task in tasks {
-                events.extend(self.executor.execute(task, &self.engine, &mut self.events, self.ui).await);
+                events.extend(
+                    self.executor.execute(task, &self.engine, &mut self.observer, now, self.ui).await,
+                );
             }
         }
     }

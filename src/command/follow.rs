@@ -6,7 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::context::{CommandOutcome, Context};
-use super::event_loop::{EventSource, Executor, Reporter, drive};
+use super::event_loop::{Executor, drive};
 use super::owners;
 use super::patch::{self, PatchTarget};
 use super::targets::read_for_write;
@@ -14,6 +14,7 @@ use super::undo::notes::held_rollback;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
+use crate::cluster::observe::Observer;
 use crate::cluster::reader::reread;
 use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
@@ -70,9 +71,9 @@ pub(super) async fn run(
 ) -> CommandOutcome {
     let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
-    let (signals, mut reporter) = (following.context.signals.clone(), following);
+    let (signals, mut executor) = (following.context.signals.clone(), following);
     let ((follower, _), configuration) = with_optional_read(
-        drive(follower, following, &found, cluster, signals, &mut reporter, ui),
+        drive(follower, &mut executor, &found, cluster, signals, ui),
         named_configuration(&following.configuration, following.context.source),
     )
     .await;
@@ -131,7 +132,41 @@ pub(super) fn print_remarks(
     }
 }
 
-impl Reporter<Follower> for &Following<'_> {
+impl Executor<Follower> for &Following<'_> {
+    async fn execute(
+        &mut self,
+        (id, task): (TargetId, FollowerTask),
+        follower: &Follower,
+        observer: &mut Observer,
+        _now: Now,
+        ui: &mut Ui,
+    ) -> Vec<FollowerEvent> {
+        let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
+        match task {
+            FollowerTask::Refresh => observer.refresh(id),
+            FollowerTask::WatchWarnings => drop(observer.watch_warnings()),
+            FollowerTask::ReadLog(log) => {
+                observer.read_log(id, target.workload().object().namespace(), log);
+            }
+            FollowerTask::RollBack => {
+                let written = undo_on_failure(target, self.context.source, ui).await;
+                return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];
+            }
+            FollowerTask::DeletePod(pod) => {
+                delete_stuck(target.workload(), &pod, self.context.source, ui).await;
+            }
+        }
+        Vec::new()
+    }
+
+    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
+        vec![FollowerEvent::Target(target, change)]
+    }
+
+    fn without_output(&self) -> Option<FollowerEvent> {
+        None
+    }
+
     fn draws(&self) -> bool {
         self.format == ReportFormat::Frames
     }
@@ -151,39 +186,6 @@ impl Reporter<Follower> for &Following<'_> {
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
         Frame::of(follower, now, self.names, self.shows_pods, false, size)
-    }
-}
-
-impl Executor<Follower> for &Following<'_> {
-    async fn execute(
-        &mut self,
-        (id, task): (TargetId, FollowerTask),
-        follower: &Follower,
-        events: &mut EventSource<'_>,
-        ui: &mut Ui,
-    ) -> Vec<FollowerEvent> {
-        let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
-        match task {
-            FollowerTask::Refresh => events.refresh(id),
-            FollowerTask::WatchWarnings => events.watch_warnings(),
-            FollowerTask::ReadLog(log) => events.read_log(id, target.workload(), log),
-            FollowerTask::RollBack => {
-                let written = undo_on_failure(target, self.context.source, ui).await;
-                return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];
-            }
-            FollowerTask::DeletePod(pod) => {
-                delete_stuck(target.workload(), &pod, self.context.source, ui).await;
-            }
-        }
-        Vec::new()
-    }
-
-    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
-        vec![FollowerEvent::Target(target, change)]
-    }
-
-    fn without_output(&self) -> Option<FollowerEvent> {
-        None
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::event_loop::{LOG_LINES, Reporter, event_of_log};
+use super::event_loop::Executor;
 use super::follow::{self, Following, print_remarks};
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
@@ -183,9 +183,8 @@ async fn evaluate_once(
     for (_, task) in first.tasks {
         if let (FollowerTask::ReadLog(log), Some(cluster), [target]) = (task, logs, follower.targets()) {
             let namespace = target.workload().object().namespace();
-            let lines = cluster.log_tail(namespace, &log, LOG_LINES).await;
-            let Some(change) = event_of_log(log, lines, ui) else { continue };
-            reports.extend(follower.apply(event(change), now).reports);
+            let Some(lines) = cluster.log_lines(namespace, log).await else { continue };
+            reports.extend(follower.apply(event(TargetEvent::Log(lines)), now).reports);
         }
     }
     if following.format == ReportFormat::Lines {

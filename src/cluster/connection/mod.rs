@@ -176,11 +176,6 @@ impl Cluster {
         self.listener.notify(notice);
     }
 
-    /// Returns the failure of a response that was not complete within a limit.
-    pub(super) fn late(&self, limit: Duration) -> RequestError {
-        self.server.late(limit)
-    }
-
     /// Turns a request error into an error for the user, with a hint.
     pub(super) fn explain(&self, failure: &RequestError) -> Error {
         self.server.explain(failure)
@@ -345,7 +340,7 @@ impl Cluster {
     }
 
     /// Reports a notice that may concern several requests, and suppresses those with the same key for the time `lasts`.
-    fn notify_once(&self, key: &'static str, notice: &str, lasts: Duration) {
+    pub(super) fn notify_once(&self, key: &'static str, notice: &str, lasts: Duration) {
         if self.log.is_due(key, lasts) {
             self.notify(notice);
         }

@@ -1,4 +1,4 @@
-//! Watches workloads, their revisions, their pods and the warnings about them.
+//! Watches workloads, their revisions, their pods and the warnings about them, and reads the logs of their containers.
 //!
 //! There is one watch for each resource and namespace, shared by all targets in it. A reflector reopens a watch that ends,
 //! from its last resourceVersion or from a new list. The observer emits complete observations, so its users need not handle
@@ -29,6 +29,7 @@ use super::connection::Cluster;
 use crate::cluster::list::ListQuery;
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
+use crate::model::cause::container_logs::LogRef;
 use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::{self, Workload};
 use crate::model::observation::Observation;
@@ -48,6 +49,8 @@ pub struct Observer {
     tasks: JoinSet<()>,
     sender: mpsc::Sender<ObserverMessage>,
     updates: mpsc::Receiver<ObserverMessage>,
+    /// How many logs are being read.
+    logs: usize,
     /// Whether forbidden resources were reported.
     reported_forbidden: bool,
     watches_warnings: bool,
@@ -100,6 +103,7 @@ impl Observer {
             tasks,
             sender,
             updates,
+            logs: 0,
             reported_forbidden: false,
             watches_warnings: false,
         }
@@ -130,13 +134,30 @@ impl Observer {
         });
     }
 
+    /// Starts to read the last lines of the log of a target's container. [`Observer::next`] returns them.
+    pub fn read_log(&mut self, target: TargetId, namespace: &str, log: LogRef) {
+        self.logs += 1;
+        let (shared, sender, namespace) =
+            (Arc::clone(&self.shared), self.sender.clone(), namespace.to_owned());
+        self.tasks.spawn(async move {
+            let lines = shared.cluster.log_lines(&namespace, log).await;
+            let _ = sender.send(ObserverMessage::Log(target, lines)).await; // the observer may have been dropped
+        });
+    }
+
+    /// Whether a log is being read.
+    #[must_use]
+    pub fn is_reading_logs(&self) -> bool {
+        self.logs > 0
+    }
+
     /// Returns how long ago the server last answered a read.
     #[must_use]
     pub fn since_answer(&self) -> Duration {
         self.shared.outage.since_answer()
     }
 
-    /// Waits for changes and returns all of them: each state of a workload, since each may print a line, and its latest
+    /// Waits for changes and logs, and returns all of them: each state of a workload, since each may print a line, and its latest
     /// observation after other changes. The first observation of a workload comes once its revisions and pods
     /// were read, or are forbidden. Dropping the future loses no change.
     pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
@@ -165,6 +186,7 @@ impl Observer {
             ObserverMessage::Reflected(index, Delta::Listed(_)) => (1, *index),
             ObserverMessage::Refreshed(target, _) => (2, target.0),
             ObserverMessage::Reflected(index, _) => (3, *index),
+            ObserverMessage::Log(target, _) => (4, target.0),
         });
         for update in updates {
             self.apply(update, &mut events);
@@ -250,6 +272,10 @@ impl Observer {
         match update {
             ObserverMessage::Reflected(index, delta) => self.cache.apply(index, delta, events),
             ObserverMessage::Refreshed(target, refresh) => self.cache.apply_refresh(target, *refresh, events),
+            ObserverMessage::Log(target, lines) => {
+                self.logs -= 1;
+                events.extend(lines.map(|lines| (target, TargetEvent::Log(lines))));
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
 use crate::model::api::selector::Selector;
+use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::TargetId;
 use crate::model::kind::{self, Kind, Workload};
 use crate::model::revision::Revision;
@@ -66,6 +67,8 @@ pub(super) enum ObserverMessage {
     Reflected(usize, Delta),
     /// The result of reading everything about a target.
     Refreshed(TargetId, Box<Refresh>),
+    /// The last lines of the log of a target's container; none if RBAC forbids to read it.
+    Log(TargetId, Option<LogLines>),
 }
 
 /// What a refresh read.

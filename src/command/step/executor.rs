@@ -1,4 +1,4 @@
-//! Executes the tasks of a stepper, and returns the results as events.
+//! Executes the tasks of a stepper, returns the results as events, and shows the reports.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -10,26 +10,29 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 
 use super::other_objects;
+use crate::cluster::observe::Observer;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
-use crate::command::event_loop::{EventSource, Executor};
+use crate::command::event_loop::Executor;
 use crate::command::owners;
 use crate::command::patch::{PatchTarget, attempt};
 use crate::error::ErrorKind;
 use crate::model::api::patch::Patch;
+use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::change::answer::DeletionResult;
-use crate::model::engine::{PodRef, StopSignal, TargetEvent, TargetId};
+use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{CheckResult, Hold, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::step::{BatchView, PlanView, StepEvent, Stepper, Task};
+use crate::model::step::{BatchView, PlanView, StepEvent, StepReport, Stepper, Task};
+use crate::render::frame::{Frame, Steps};
 use crate::render::message_writer::MessageWriter;
-use crate::render::step::check_output;
+use crate::render::step::{self as render, Printed, check_output, json};
 use crate::render::ui::Ui;
-use crate::world::Environment;
 use crate::world::process::{Process, Processes};
 use crate::world::shell::{ShellOutcome, run_shell};
+use crate::world::{Environment, Terminal};
 
 /// The only target.
 const TARGET: TargetId = TargetId(0);
@@ -37,10 +40,14 @@ const TARGET: TargetId = TargetId(0);
 /// How many pods of a wave are deleted at the same time.
 const CONCURRENT_DELETIONS: usize = 32;
 
-/// Executes the tasks of a stepper.
+/// Executes the tasks of a stepper. Prints each report as a line of text or JSON, or draws the batches of the plan and the logs
+/// of the causes.
 pub(super) struct StepExecutor<'a> {
     source: &'a Source,
     field_manager: String,
+    is_json: bool,
+    draws: bool,
+    logs: ContainerLogs,
     checker: Option<Checker>,
     processes: Processes,
     /// Whether no more pods may be deleted.
@@ -57,15 +64,16 @@ impl Executor<Stepper> for StepExecutor<'_> {
         &mut self,
         task: Task,
         stepper: &Stepper,
-        events: &mut EventSource<'_>,
+        observer: &mut Observer,
+        now: Now,
         ui: &mut Ui,
     ) -> Vec<StepEvent> {
         let workload = stepper.workload();
         match task {
-            Task::Refresh => events.refresh(TARGET),
-            Task::ReadLog(place) => events.read_log(TARGET, workload, place),
+            Task::Refresh => observer.refresh(TARGET),
+            Task::ReadLog(log) => observer.read_log(TARGET, workload.object().namespace(), log),
             Task::Write(patch) => {
-                events.watch_warnings();
+                observer.watch_warnings();
                 self.warn_once(workload, ui);
                 self.in_flight.push(Box::pin(self.write(workload, *patch)));
             }
@@ -73,7 +81,7 @@ impl Executor<Stepper> for StepExecutor<'_> {
                 self.in_flight.push(Box::pin(self.delete_pods(workload, pods, evict)));
             }
             Task::RunCheck(batch) => {
-                let view = stepper.view(events.now());
+                let view = stepper.view(now);
                 self.in_flight.push(Box::pin(self.check(workload, view.as_ref(), &batch)));
             }
         }
@@ -107,12 +115,47 @@ impl Executor<Stepper> for StepExecutor<'_> {
     fn without_output(&self) -> Option<StepEvent> {
         Some(StepEvent::Stopped(StopSignal::Terminated))
     }
+
+    fn draws(&self) -> bool {
+        self.draws
+    }
+
+    fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now, ui: &mut Ui) {
+        match report {
+            StepReport::Cause { .. } if self.draws => {} // the frame shows it
+            StepReport::Log(log) if self.draws => {
+                self.logs.keep(log.clone());
+            }
+            report if self.draws => ui.err_lines(render::of(stepper, report, now).notes),
+            StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
+            report if self.is_json => {
+                if let Some(line) = json::line(stepper, report, now) {
+                    ui.out_json(&line);
+                }
+            }
+            report => print(render::of(stepper, report, now), ui),
+        }
+    }
+
+    fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
+        Frame::of_steps(Steps { stepper, now, logs: &self.logs }, size)
+    }
+}
+
+/// Prints results on stdout, everything else on stderr.
+pub(super) fn print(printed: Printed, ui: &mut Ui) {
+    for line in printed.results {
+        ui.out_wrapped(&line);
+    }
+    ui.err_lines(&printed.notes);
 }
 
 impl<'a> StepExecutor<'a> {
     pub(super) fn new(
         check: Option<&str>,
         field_manager: &str,
+        is_json: bool,
+        draws: bool,
         context: &Context<'a>,
         messages: &MessageWriter,
     ) -> Self {
@@ -120,6 +163,9 @@ impl<'a> StepExecutor<'a> {
         Self {
             source: context.source,
             field_manager: field_manager.to_owned(),
+            is_json,
+            draws,
+            logs: ContainerLogs::default(),
             checker,
             processes: context.processes.clone(),
             is_stopped: Rc::default(),

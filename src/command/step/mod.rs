@@ -7,24 +7,21 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::executor::StepExecutor;
+use self::executor::{StepExecutor, print};
 use super::context::{Context, new_lock};
-use super::event_loop::{Reporter, drive};
+use super::event_loop::{Executor, drive};
 use super::preflight::{self, Planned};
 use super::targets::{TargetScope, find_workload, read_for_write};
 use super::{CommandOutcome, owners};
 use crate::cluster::source::{Cluster, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
-use crate::model::step::{StepOptions, StepOutcome, StepReport, Stepper, preview};
-use crate::render::frame::Frame;
+use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
 use crate::render::step::{self as render, Closing, json};
-use crate::render::ui::{DocumentForm, Ui};
-use crate::world::Terminal;
+use crate::render::ui::Ui;
 
 /// The arguments of `step`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,16 +101,16 @@ async fn step(
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    let executor =
-        StepExecutor::new(request.check.as_deref(), &request.field_manager, context, &ui.messages());
+    let draws = !request.is_json && ui.can_draw() && !request.plain;
+    let (check, messages) = (request.check.as_deref(), ui.messages());
+    let mut executor =
+        StepExecutor::new(check, &request.field_manager, request.is_json, draws, context, &messages);
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
         Stepper::new(request.options.clone(), new_lock(context.user.as_deref(), &context.processes), found);
-    let draws = !request.is_json && ui.can_draw() && !request.plain;
-    let mut reporter = PlanReporter { is_json: request.is_json, draws, logs: ContainerLogs::default() };
-    let (stepper, now) = drive(stepper, executor, &targets, cluster, signals, &mut reporter, ui).await;
+    let (stepper, now) = drive(stepper, &mut executor, &targets, cluster, signals, ui).await;
     if draws {
-        ui.draw_last(|size| reporter.frame(&stepper, now, size));
+        ui.draw_last(|size| executor.frame(&stepper, now, size));
     }
     let closing = Closing::of(&stepper, now);
     match stepper.outcome() {
@@ -172,44 +169,5 @@ fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
     match outcome {
         StepOutcome::Error(error) => error.into(),
         _ => exit.into(),
-    }
-}
-
-/// Prints each report as a line of text or JSON, or draws the batches of a plan and the logs of the causes.
-struct PlanReporter {
-    is_json: bool,
-    draws: bool,
-    logs: ContainerLogs,
-}
-
-impl Reporter<Stepper> for PlanReporter {
-    fn draws(&self) -> bool {
-        self.draws
-    }
-
-    fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now, ui: &mut Ui) {
-        match report {
-            StepReport::Cause { .. } if self.draws => {} // the frame shows it
-            StepReport::Log(log) if self.draws => {
-                self.logs.keep(log.clone());
-            }
-            report if self.draws => ui.err_lines(render::notes(stepper, report, now)),
-            StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
-            report if self.is_json => {
-                if let Some(document) = json::document(stepper, report, now) {
-                    ui.out_streamed(&document, &DocumentForm::Json);
-                }
-            }
-            report => {
-                if let Some(line) = render::result(stepper, report, now) {
-                    ui.out_wrapped(&line);
-                }
-                ui.err_lines(render::notes(stepper, report, now));
-            }
-        }
-    }
-
-    fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
-        Frame::of_steps(stepper, now, &self.logs, size)
     }
 }
