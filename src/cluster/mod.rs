@@ -8,7 +8,6 @@ pub mod configuration;
 mod connection;
 mod container_log;
 pub mod credential;
-mod discovery;
 pub mod kubeconfig;
 pub mod list;
 mod list_decoder;

@@ -10,7 +10,7 @@ use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use super::kubeconfig::overrides::Overrides;
 use super::list::ListQuery;
 use super::notice::Listener;
-use super::served_versions::{is_fixed, not_served};
+use super::served_versions::{Discovery, group_path, is_fixed, not_served};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{NAMESPACE, ResourceType};
@@ -180,6 +180,32 @@ fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
 }
 
 impl Cluster {
+    /// Checks that the server serves a type that is not Kubernetes' own. Sends at most one request for each command.
+    ///
+    /// # Errors
+    /// When the server does not serve it, or cannot be asked.
+    async fn check_served(&self, type_: &ResourceType) -> Result<()> {
+        if is_fixed(type_) {
+            return Ok(());
+        }
+        let path = group_path(type_);
+        let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
+        let answer = async {
+            match self.read(&path, is_absent).await {
+                Ok(response) if is_absent(&response) => Ok(Discovery::NoGroup),
+                Ok(response) => Ok(Discovery::read(&response.json())),
+                Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
+                Err(failure) => Err(failure),
+            }
+        };
+        // On the heap, because it is a large future.
+        match self.served.has_group(Box::pin(answer)).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(not_served(type_)),
+            Err(failure) => Err(self.explain_reading(type_, &failure)),
+        }
+    }
+
     /// Requests an object. Returns the response if it does not exist.
     async fn object(
         &self,

@@ -98,7 +98,10 @@ impl Verb {
         match self {
             Self::List(request) if request.watch => Box::pin(list::watch::run(request, context, ui)).await,
             Self::List(request) => Box::pin(list::run(request, context, ui)).await,
-            Self::History(request) => Box::pin(history::run(request, context, ui)).await,
+            Self::History(request) => match request.since {
+                Some(start) => Box::pin(history::since::run(request, start, context.source, ui)).await,
+                None => Box::pin(history::run(request, context, ui)).await,
+            },
             Self::Status(request) => Box::pin(status::run(request, context, ui)).await,
             Self::Diff(request) => Box::pin(diff::run(request, context, ui)).await,
             Self::Preview(request) => Box::pin(preview::run(request, context, ui)).await,

@@ -5,7 +5,7 @@ use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::{Access, Source};
 use crate::command::targets::scope::{TargetWord, not_one};
-use crate::command::targets::{TargetScope, find_named};
+use crate::command::targets::{TargetScope, find_workload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults};
@@ -87,7 +87,7 @@ pub(super) async fn compare(
         return Err(not_one());
     };
     let namespace = scope.namespace.as_deref();
-    let this = async { read(find_named(target, namespace, source).await?, from, source).await };
+    let this = async { read(find_workload(scope, source).await?, from, source).await };
     let other = async {
         let other_target = elsewhere.workload.as_ref().unwrap_or(target);
         let other = match (&elsewhere.origin, other_source) {
@@ -98,7 +98,10 @@ pub(super) async fn compare(
                     namespace.map_or_else(|| source.default_namespace(), |name| Ok(name.to_owned()))?;
                 declared(other_target, &namespace, other_source)
             }
-            _ => find_named(other_target, elsewhere.namespace.as_deref().or(namespace), other_source).await,
+            _ => {
+                let namespace = elsewhere.namespace.as_deref().or(namespace).map(str::to_owned);
+                find_workload(&TargetScope::of(other_target.clone(), namespace), other_source).await
+            }
         };
         read(other?, to, other_source).await
     };

@@ -66,7 +66,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
             let other_source = context.other_source.unwrap_or(source);
             elsewhere::compare(scope, sides, request.secrets, elsewhere, source, other_source).await?
         }
-        None => compare_revisions(request, source, ui).await?,
+        None => compare_revisions(request, source).await?,
     };
     match &request.output {
         Output::Document(form) => ui.out_document(&comparison.json(), form, true)?,
@@ -86,8 +86,8 @@ pub(super) fn diff_exit(exit: Exit) -> Exit {
     if exit == Exit::Error { Exit::CompareError } else { exit }
 }
 
-async fn compare_revisions(request: &Request, source: &Source, ui: &mut Ui) -> Result<ComparedTemplates> {
-    let workload = find_workload(&request.scope, source, ui).await?;
+async fn compare_revisions(request: &Request, source: &Source) -> Result<ComparedTemplates> {
+    let workload = find_workload(&request.scope, source).await?;
     let Observation { workload, revisions, .. } = read_revisions(workload, source).await?;
     let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
     let (from, to) = if is_unreleased {

@@ -1,29 +1,80 @@
 //! `history`: shows the revisions of workloads, what each one changed, and which one is current.
 
-mod request;
-mod since;
+pub(super) mod since;
 
-pub use self::request::Request;
 use super::CommandOutcome;
 use crate::cluster::reader::{Needs, read_all};
 use crate::command::context::Context;
-use crate::command::targets::{FoundTargets, find_workloads};
+use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
 use crate::error::{Error, Result};
 use crate::model::diff::shown;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
+use crate::model::text::go_duration::StartTime;
 use crate::model::text::shell_command::command;
 use crate::model::view::history::History;
 use crate::render::history as render;
-use crate::render::ui::{TableForm, Ui};
+use crate::render::ui::{DocumentForm, TableForm, Ui};
+
+/// The arguments of `history`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The workloads to show.
+    pub scope: TargetScope,
+    /// The only revision to show.
+    pub revision: Option<RevisionWord>,
+    /// Since when; shows the rollouts that began since then instead of the histories.
+    pub since: Option<StartTime>,
+    /// The output format.
+    pub output: TableForm,
+    /// Whether documents keep `metadata.managedFields`.
+    pub show_managed_fields: bool,
+}
+
+impl Request {
+    /// Whether the output is a table, or one revision as kubectl describes it.
+    fn is_for_reading(&self) -> bool {
+        matches!(self.output, TableForm::Text | TableForm::Wide | TableForm::Markdown)
+    }
+
+    /// Whether the output is our table. An empty line separates two tables.
+    fn shows_tables(&self) -> bool {
+        self.is_for_reading() && self.revision.is_none()
+    }
+
+    /// Whether the output shows pods and states: our table and our JSON do, kubectl's formats do not.
+    fn shows_pods(&self) -> bool {
+        self.shows_tables() || self.facts().is_some()
+    }
+
+    /// Whether the output is the objects that store the revisions, as kubectl prints them.
+    fn shows_documents(&self) -> bool {
+        !self.is_for_reading() && self.facts().is_none()
+    }
+
+    fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {
+        render::HistoryTableOptions {
+            wide: self.output == TableForm::Wide,
+            markdown: self.output == TableForm::Markdown,
+            namespaces: self.scope.all_namespaces,
+            terminal: ui.terminal(),
+        }
+    }
+
+    /// Returns the form of our document, which has the content of the tables of all workloads. In YAML, and for one revision,
+    /// kubectl's objects are printed instead.
+    fn facts(&self) -> Option<&DocumentForm> {
+        match &self.output {
+            TableForm::Document(form) if *form != DocumentForm::Yaml && self.revision.is_none() => Some(form),
+            _ => None,
+        }
+    }
+}
 
 /// Shows the history of each workload, one after another.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    if let Some(start) = request.since {
-        return since::run(request, start, source, ui).await;
-    }
     // kubectl's documents of revisions repeat fields of their workload.
     let keeps_everything = !request.shows_pods();
     let keep = |workload: Workload| {

@@ -1,6 +1,6 @@
 //! `history --since`: the rollouts that began since a time, and the ConfigMaps and Secrets that changed since then.
 
-use super::request::Request;
+use super::Request;
 use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
@@ -18,7 +18,7 @@ use crate::render::recent::RecentChanges;
 use crate::render::ui::{TableForm, Ui};
 
 /// Shows the rollouts of all workloads of the scope, and the changes of what their templates read, newest first.
-pub(super) async fn run(
+pub(in crate::command) async fn run(
     request: &Request,
     start: StartTime,
     source: &Source,

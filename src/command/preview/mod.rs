@@ -1,15 +1,15 @@
 //! `preview`: what applying manifests would do to rollouts. It never writes.
 
-mod applied;
 mod kubectl_apply;
 
-pub use applied::AppliedObjects;
 pub use kubectl_apply::{ApplyArgs, input_of};
 
 use std::collections::{BTreeMap, HashSet};
+use std::io::Read;
 
 use serde_json::Value;
 
+use self::kubectl_apply::{ApplyResult, KubectlApply};
 use super::CommandOutcome;
 use super::diff::show_lines;
 use super::preflight::{self, Planned};
@@ -28,12 +28,13 @@ use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
 use crate::render::preview::{self as render, RefusedObject};
 use crate::render::ui::{DocumentForm, Ui};
-use crate::world::Environment;
+use crate::snapshot::files::{objects_of, objects_on};
+use crate::world::{Environment, InputPath};
 
 /// The arguments of `preview`.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Where the applied objects come from.
+    /// The objects to preview.
     pub applied: AppliedObjects,
     /// The output format.
     pub output: Output,
@@ -41,6 +42,52 @@ pub struct Request {
     pub secrets: SecretValues,
     /// Whether exit code 1 means that something rolls out (`--exit-code`).
     pub exit_code: bool,
+}
+
+/// Where the applied objects come from.
+#[derive(Clone, Debug)]
+pub enum AppliedObjects {
+    /// `kubectl apply --dry-run=server -o json` prints them.
+    Kubectl(ApplyArgs),
+    /// Objects that were read in the form in which that command prints them.
+    Recorded(Result<Vec<Object>>),
+}
+
+impl AppliedObjects {
+    /// Reads the objects of a file or of standard input.
+    pub fn recorded(path: &InputPath, stdin: &mut dyn Read) -> Self {
+        Self::Recorded(match path {
+            InputPath::Stdin => objects_on(stdin),
+            InputPath::Path(path) => objects_of(path),
+        })
+    }
+
+    /// Returns the field manager of the objects.
+    fn field_manager(&self) -> &str {
+        match self {
+            Self::Kubectl(args) => &args.field_manager,
+            Self::Recorded(_) => "kubectl",
+        }
+    }
+
+    /// Returns the objects as the API server would store them.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
+    async fn read(&self, context: &Context<'_>, ui: &mut Ui) -> Result<ApplyResult> {
+        match self {
+            Self::Recorded(objects) => {
+                Ok(ApplyResult { objects: objects.clone()?, ..ApplyResult::default() })
+            }
+            Self::Kubectl(args) => {
+                let input = args.input.as_ref().map_err(Error::clone)?;
+                let Source::Cluster(cluster) = context.source else {
+                    return Err(Error::usage("kubectl cannot apply to recorded objects"));
+                };
+                KubectlApply::new(args, context, cluster).await?.run(input, ui).await
+            }
+        }
+    }
 }
 
 /// The output formats of `preview`.

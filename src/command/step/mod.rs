@@ -48,7 +48,7 @@ pub struct Request {
 /// Steps one workload, or prints its plan.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    let found = find_workload(&request.scope, source, ui).await?;
+    let found = find_workload(&request.scope, source).await?;
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }

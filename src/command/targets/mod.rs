@@ -5,8 +5,6 @@ pub mod scope;
 
 pub use scope::{FoundTargets, TargetScope};
 
-use std::convert::identity;
-
 use self::manifest::kind_of;
 use self::scope::{TargetWord, not_one};
 use crate::cluster::concurrent::concurrently;
@@ -53,27 +51,10 @@ pub async fn find_workloads<T>(
 /// Finds the workload of a scope with exactly one name.
 ///
 /// # Errors
-/// As [`find_workloads`], and when the workload does not exist.
-pub async fn find_workload(scope: &TargetScope, source: &Source, ui: &mut Ui) -> Result<Workload> {
-    let mut found = find_workloads(scope, identity, source, ui).await?;
-    match (found.workloads.pop(), found.outcome.errors.pop()) {
-        (_, Some(error)) => Err(error),
-        (Some(workload), None) => Ok(workload),
-        (None, None) => Err(Error::new(ErrorKind::NotFound, "no such workload")),
-    }
-}
-
-/// Finds one workload by its name, in `namespace` or else in the default namespace of the source.
-///
-/// # Errors
 /// When the workload does not exist or cannot be read.
-pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &Source) -> Result<Workload> {
-    let scope = TargetScope { namespace: namespace.map(str::to_owned), ..TargetScope::default() };
-    let finder = TargetFinder::new(&scope, source, true)?;
-    match target {
-        TargetWord::Named(kind, name) => finder.named(*kind, name, None).await,
-        TargetWord::All(_) | TargetWord::IfServed(_) => Err(not_one()),
-    }
+pub async fn find_workload(scope: &TargetScope, source: &Source) -> Result<Workload> {
+    let [TargetWord::Named(kind, name)] = scope.targets.as_slice() else { return Err(not_one()) };
+    TargetFinder::new(scope, source, true)?.named(*kind, name, None).await
 }
 
 /// Finds the workloads of one command.
