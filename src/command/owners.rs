@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cluster::reader::{Needs, read_one, reread};
+use crate::cluster::reader::{read_revisions, reread};
 use crate::cluster::source::Source;
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::patch::FieldPath;
@@ -45,9 +45,8 @@ pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, ui: 
         ui.err_line(&warnings::changed_after_an_undo(&now));
         return;
     }
-    let (observed, _) = read_one(now, Needs::REVISIONS, source).await;
-    let observed = observed.ok();
-    let Some(current) = observed.as_ref().and_then(|observed| observed.revisions.current()) else { return };
+    let Ok(observed) = read_revisions(now, source).await else { return };
+    let Some(current) = observed.revisions.current() else { return };
     for owner in owners {
         ui.err_lines(warnings::after_an_undo(&owner, written, current));
     }

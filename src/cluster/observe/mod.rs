@@ -93,7 +93,7 @@ impl Observer {
 
     fn new(cluster: Arc<Cluster>, wanted: Wanted, namespace: Option<String>) -> Self {
         let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
-        let outage = Outage::new(Arc::clone(&cluster));
+        let outage = Arc::new(Outage::new(Arc::clone(&cluster)));
         let tasks = JoinSet::new();
         let shared = Arc::new(Shared { cluster, wanted, outage });
         Self {

@@ -40,36 +40,6 @@ impl Outage {
         Self { cluster, state: Mutex::new(state) }
     }
 
-    /// Records a failed request of a reader of this resource that fails since a time, and reports the outage when it
-    /// lasts.
-    fn record_failure(&self, since: &mut Option<Instant>, resource: &'static str, failure: &RequestError) {
-        let now = Instant::now();
-        let mut state = self.state();
-        state.failing += usize::from(since.is_none());
-        if now - *since.get_or_insert(now) < NOTICE_AFTER {
-            return;
-        }
-        let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);
-        state.notified = Some(now);
-        if !was_notified {
-            state.is_reported = true;
-            drop(state);
-            let reason = self.cluster.explain(failure).to_string();
-            self.cluster.notify(&format!("note: cannot read {resource}: {reason}; trying again"));
-        }
-    }
-
-    /// Records an answer to a reader that failed since a time, and reports the end of an outage that was reported.
-    fn record_answer(&self, failed_since: Option<Instant>) {
-        self.state().answered = Instant::now();
-        if let Some(since) = failed_since
-            && self.end_failure()
-        {
-            let (server, lasted) = (self.cluster.server(), seconds(since.elapsed()));
-            self.cluster.notify(&format!("note: {server}: reads work again, after {lasted}"));
-        }
-    }
-
     /// Records that a reader fails no more, or gave up. Returns whether this ends an outage that was reported.
     fn end_failure(&self) -> bool {
         let mut state = self.state();
@@ -95,6 +65,7 @@ const REFUSAL_GRACE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Attempts {
     resource: &'static str,
+    outage: Arc<Outage>,
     /// How many failed since the last success.
     failed: u32,
     /// Since when the server gave no answer.
@@ -104,25 +75,33 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    pub(super) fn new(type_: &ResourceType) -> Self {
-        Self { resource: type_.plural(), failed: 0, failed_since: None, refused_since: None }
+    pub(super) fn new(type_: &ResourceType, outage: &Arc<Outage>) -> Self {
+        let (resource, outage) = (type_.plural(), Arc::clone(outage));
+        Self { resource, outage, failed: 0, failed_since: None, refused_since: None }
     }
 
-    /// Records an answer of the server, after which the attempt can still fail.
-    pub(super) fn record_answer(&mut self, outage: &Outage) {
-        outage.record_answer(self.failed_since.take());
+    /// Records an answer of the server, after which the attempt can still fail. Reports the end of an outage that was
+    /// reported.
+    pub(super) fn record_answer(&mut self) {
+        self.outage.state().answered = Instant::now();
+        if let Some(since) = self.failed_since.take()
+            && self.outage.end_failure()
+        {
+            let (cluster, lasted) = (&self.outage.cluster, seconds(since.elapsed()));
+            cluster.notify(&format!("note: {}: reads work again, after {lasted}", cluster.server()));
+        }
     }
 
     /// Records a success.
-    pub(super) fn succeed(&mut self, outage: &Outage) {
-        self.record_answer(outage);
+    pub(super) fn succeed(&mut self) {
+        self.record_answer();
         (self.failed, self.refused_since) = (0, None);
     }
 
     /// Records that there is no further attempt.
-    pub(super) fn give_up(&mut self, outage: &Outage) {
+    pub(super) fn give_up(&mut self) {
         if self.failed_since.take().is_some() {
-            outage.end_failure(); // nothing works again
+            self.outage.end_failure(); // nothing works again
         }
     }
 
@@ -135,16 +114,33 @@ impl Attempts {
         begun: Instant,
         failure: RequestError,
         is_final: bool,
-        outage: &Outage,
     ) -> Result<(), RequestError> {
         self.refused_since = failure.is_refused().then(|| self.refused_since.unwrap_or(begun));
         if is_final || self.refused_since.is_some_and(|since| since.elapsed() >= REFUSAL_GRACE) {
             self.refused_since = None;
             return Err(failure);
         }
-        outage.record_failure(&mut self.failed_since, self.resource, &failure);
-        sleep(outage.cluster.backoff.after(self.failed, &failure)).await;
+        self.record_failure(&failure);
+        sleep(self.outage.cluster.backoff.after(self.failed, &failure)).await;
         self.failed += 1;
         Ok(())
+    }
+
+    /// Records that the server gave no answer, and reports the outage when it lasts.
+    fn record_failure(&mut self, failure: &RequestError) {
+        let (now, mut state) = (Instant::now(), self.outage.state());
+        state.failing += usize::from(self.failed_since.is_none());
+        if now - *self.failed_since.get_or_insert(now) < NOTICE_AFTER {
+            return;
+        }
+        let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);
+        state.notified = Some(now);
+        if !was_notified {
+            state.is_reported = true;
+            drop(state);
+            let (cluster, resource) = (&self.outage.cluster, self.resource);
+            cluster
+                .notify(&format!("note: cannot read {resource}: {}; trying again", cluster.explain(failure)));
+        }
     }
 }

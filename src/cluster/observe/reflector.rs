@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 
 use super::outage::Attempts;
 use super::wanted::{Delta, Listed, ObserverMessage, Shared, Wanted, key};
-use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
+use crate::cluster::connection::{Policy, RequestError};
 use crate::cluster::list::ListQuery;
 use crate::cluster::served_versions::percent_encoded;
 use crate::model::api::object::Object;
@@ -51,7 +51,8 @@ enum ApiVerb {
 
 impl Reflector {
     pub(super) fn new(index: usize, query: ListQuery, shared: Arc<Shared>) -> Self {
-        let (allowed, mode, attempts) = (BTreeSet::new(), ApiVerb::Watch, Attempts::new(query.type_));
+        let attempts = Attempts::new(query.type_, &shared.outage);
+        let (allowed, mode) = (BTreeSet::new(), ApiVerb::Watch);
         Self { index, shared, query, version: None, allowed, mode, attempts }
     }
 
@@ -80,7 +81,7 @@ impl Reflector {
             };
             match round {
                 Ok(()) => {
-                    self.attempts.succeed(&self.shared.outage);
+                    self.attempts.succeed();
                     self.allowed.insert(verb);
                     if self.mode != ApiVerb::Watch {
                         sleep(POLL_INTERVAL).await; // a watch starts again at once
@@ -94,11 +95,10 @@ impl Reflector {
                 }
                 Err(failure) => {
                     let is_new = failure.is_forbidden() && !self.allowed.contains(&verb);
-                    if let Err(failure) =
-                        self.attempts.fail(begun, failure, is_new, &self.shared.outage).await
+                    if let Err(failure) = self.attempts.fail(begun, failure, is_new).await
                         && self.fall_back(verb, failure, &sender).await.is_break()
                     {
-                        return self.attempts.give_up(&self.shared.outage);
+                        return self.attempts.give_up();
                     }
                 }
             }
@@ -144,21 +144,14 @@ impl Reflector {
 
     /// Gets each workload, when RBAC allows neither watch nor list.
     async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
-        let mut objects = Vec::new();
-        let (type_, namespace, cluster) =
-            (self.query.type_, self.query.namespace.as_deref(), &self.shared.cluster);
+        let (type_, namespace) = (self.query.type_, self.query.namespace.as_deref());
         let is_here = |found: &&Workload| {
             found.kind().type_() == type_ && Some(found.object().namespace()) == namespace
         };
+        let mut objects = Vec::new();
         for found in self.shared.wanted.found().iter().filter(is_here) {
-            let path = cluster.served.object(type_, namespace, found.name());
-            let request = ApiRequest::get(&path);
-            let response =
-                cluster.send(&request, Policy::QUIET, &mut None, ApiResponse::is_not_found).await?;
-            if !response.is_not_found() {
-                let object = Object::read(response.json()).ok();
-                objects.extend(object.and_then(|object| self.shared.wanted.keyed(object, type_)));
-            }
+            let object = self.shared.get(found, Policy::QUIET).await?;
+            objects.extend(object.and_then(|object| self.shared.wanted.keyed(object, type_)));
         }
         self.send(Delta::Listed(Listed { objects, version: 0 }), sender).await;
         Ok(())
@@ -204,7 +197,7 @@ impl Reflector {
             format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}");
         let path = self.query.path(&parameters, &self.shared.cluster);
         let mut lines = self.shared.cluster.stream(&path).await?;
-        self.attempts.record_answer(&self.shared.outage);
+        self.attempts.record_answer();
         let mut event_count = 0_usize;
         loop {
             let line = match lines.next_line(deadline).await {
@@ -219,7 +212,7 @@ impl Reflector {
                     return Err(failure);
                 }
             };
-            self.attempts.record_answer(&self.shared.outage);
+            self.attempts.record_answer();
             match WatchEvent::read(&line) {
                 WatchEvent::Changed(object) => self.send_state(object, false, sender).await,
                 WatchEvent::Deleted(object) => self.send_state(object, true, sender).await,

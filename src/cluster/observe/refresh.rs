@@ -4,7 +4,7 @@ use tokio::time::Instant;
 
 use super::outage::Attempts;
 use super::wanted::{Listed, Refresh, Shared, narrow_query};
-use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
+use crate::cluster::connection::{Policy, RequestError};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
 use crate::model::kind::Workload;
@@ -12,18 +12,18 @@ use crate::model::kind::Workload;
 /// Reads everything about a workload that was found, and retries until it succeeds, or is refused
 /// for long.
 pub(super) async fn refresh(shared: &Shared, found: &Workload) -> Refresh {
-    let mut attempts = Attempts::new(found.kind().type_());
+    let mut attempts = Attempts::new(found.kind().type_(), &shared.outage);
     loop {
         let begun = Instant::now();
         let failure = match refresh_once(shared, found, &mut attempts).await {
             Ok(refresh) => {
-                attempts.succeed(&shared.outage);
+                attempts.succeed();
                 return refresh;
             }
             Err(failure) => failure,
         };
-        if let Err(failure) = attempts.fail(begun, failure, false, &shared.outage).await {
-            attempts.give_up(&shared.outage);
+        if let Err(failure) = attempts.fail(begun, failure, false).await {
+            attempts.give_up();
             return Refresh::Unreadable(shared.cluster.explain(&failure));
         }
     }
@@ -41,7 +41,7 @@ async fn refresh_once(
     let Some(workload) = read_workload(shared, found).await? else {
         return Ok(Refresh::Deleted);
     };
-    attempts.record_answer(&shared.outage);
+    attempts.record_answer();
     // After the workload, so that they are not older than it.
     let owned = async |type_| {
         let listed = list(shared, found, type_, |object| shared.wanted.keyed(object, type_)).await;
@@ -53,19 +53,14 @@ async fn refresh_once(
 
 /// Reads a workload; none when it does not exist. When RBAC forbids to get it, lists it by its name.
 async fn read_workload(shared: &Shared, found: &Workload) -> Result<Option<Workload>, RequestError> {
-    let type_ = found.kind().type_();
-    let path = shared.cluster.served.object(type_, Some(found.object().namespace()), found.name());
-    let request = ApiRequest::get(&path);
-    let response = shared.cluster.send(&request, POLICY, &mut None, ApiResponse::is_not_found).await;
-    let forbidden = match response {
-        Ok(response) if response.is_not_found() => return Ok(None),
-        Ok(response) => return Ok(Object::read(response.json()).ok().and_then(Workload::of)),
+    let forbidden = match shared.get(found, POLICY).await {
+        Ok(object) => return Ok(object.and_then(Workload::of)),
         Err(failure) if failure.is_forbidden() => failure,
         Err(failure) => return Err(failure),
     };
     let is_it = |object: &Object| object.name() == found.name();
     let workload = |object| Some(object).filter(is_it).and_then(Workload::of);
-    let (listed, _) = list(shared, found, type_, workload).await?.ok_or(forbidden)?;
+    let (listed, _) = list(shared, found, found.kind().type_(), workload).await?.ok_or(forbidden)?;
     Ok(listed.into_iter().next())
 }
 

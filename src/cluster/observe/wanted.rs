@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::outage::Outage;
-use crate::cluster::connection::Cluster;
+use crate::cluster::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
 use crate::cluster::list::{ListQuery, PodLabels};
 use crate::error::Error;
 use crate::model::api::event::Event;
@@ -22,7 +22,19 @@ use crate::model::revision::Revision;
 pub(super) struct Shared {
     pub(super) cluster: Arc<Cluster>,
     pub(super) wanted: Wanted,
-    pub(super) outage: Outage,
+    pub(super) outage: Arc<Outage>,
+}
+
+impl Shared {
+    /// Gets a workload as it is now; none if it does not exist.
+    pub(super) async fn get(&self, found: &Workload, policy: Policy) -> Result<Option<Object>, RequestError> {
+        let (type_, namespace) = (found.kind().type_(), found.object().namespace());
+        let path = self.cluster.served.object(type_, Some(namespace), found.name());
+        let request = ApiRequest::get(&path);
+        let response = self.cluster.send(&request, policy, &mut None, ApiResponse::is_not_found).await?;
+        let found = Some(response).filter(|response| !response.is_not_found());
+        Ok(found.and_then(|response| Object::read(response.json()).ok()))
+    }
 }
 
 /// Which objects an observer keeps.

@@ -13,8 +13,8 @@ use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
-use crate::command::targets::namespace_of;
 use crate::command::targets::scope::TargetWord;
+use crate::command::targets::{is_absent, namespace_of};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::kind::Kind;
@@ -93,8 +93,7 @@ async fn queries(request: &Request, source: &Source, ui: &mut Ui) -> Result<Vec<
             TargetWord::All(kind) => queries.push(of(*kind)),
             TargetWord::IfServed(kind) => match source.list(&of(*kind), |_| Some(())).await {
                 Ok(_) => queries.push(of(*kind)),
-                Err(error)
-                    if error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::NotReadable => {}
+                Err(error) if is_absent(&error) => {}
                 Err(error) if error.kind() == ErrorKind::Refused => {
                     ui.err_line(&format!("note: {error}"));
                 }

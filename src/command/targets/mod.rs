@@ -274,7 +274,7 @@ fn other_namespace(declared: &str, asked: &str) -> Error {
 }
 
 /// Whether the server or the snapshot has no objects of a type at all.
-fn is_absent(error: &Error) -> bool {
+pub(super) fn is_absent(error: &Error) -> bool {
     error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::NotReadable
 }
 
