@@ -12,9 +12,6 @@ use super::record::{Document, Items, MOST_OBJECTS, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 
-/// The name of standard input in errors.
-pub(super) const STDIN: &str = "standard input";
-
 /// The limit of YAML aliases, through which a small text could expand without bound; kubectl writes none.
 const MOST_ALIASES: usize = 100;
 

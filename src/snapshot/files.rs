@@ -1,41 +1,36 @@
 //! Reads objects from files, directories and standard input.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{Read, Result as IoResult};
 use std::path::{Component, Path, PathBuf};
 
-use super::document::{STDIN, read_objects};
+use super::document::read_objects;
 use super::json::LIMIT;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::world::InputPath;
 
 /// The extensions of files that are read from a directory, as in kubectl. A named file can have any.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
 
-/// Reads the objects of one file.
-pub(crate) fn objects_of(path: &Path) -> Result<Vec<Object>> {
-    read_objects(text_of(path)?, &path.display().to_string())
+/// Reads the objects of a file or of standard input.
+pub(crate) fn objects_at(path: &InputPath, stdin: &mut dyn Read) -> Result<Vec<Object>> {
+    read_objects(text_at(path, stdin)?, &path.to_string())
 }
 
-/// Reads the objects on standard input.
-pub(crate) fn objects_on(stdin: &mut dyn Read) -> Result<Vec<Object>> {
-    read_objects(text_on(stdin)?, STDIN)
-}
-
-/// Reads the text of one file.
-pub(super) fn text_of(path: &Path) -> Result<String> {
-    let origin = path.display().to_string();
-    text(read(path).map_err(|error| cannot_read(&origin, error))?, &origin)
-}
-
-/// Reads the text on standard input.
-pub(super) fn text_on(stdin: &mut dyn Read) -> Result<String> {
-    text(read_stdin(stdin)?, STDIN)
+/// Reads the text of a file or of standard input.
+pub(super) fn text_at(path: &InputPath, stdin: &mut dyn Read) -> Result<String> {
+    let bytes = match path {
+        InputPath::Path(file) => read(file).map_err(|error| cannot_read(path, error))?,
+        InputPath::Stdin => read_stdin(stdin)?,
+    };
+    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{path} is not UTF-8 text")))
 }
 
 /// Reads standard input, up to 1 GiB.
 pub(crate) fn read_stdin(stdin: &mut dyn Read) -> Result<Vec<u8>> {
-    bounded(stdin).map_err(|error| cannot_read(STDIN, error))
+    bounded(stdin).map_err(|error| cannot_read(&InputPath::Stdin, error))
 }
 
 /// Reads a file or a pipe, up to 1 GiB. A device may have no end.
@@ -71,7 +66,7 @@ pub(crate) fn files_in(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>
 }
 
 fn walk(directory: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<()> {
-    let origin = directory.display().to_string();
+    let origin = directory.display();
     let entries = std::fs::read_dir(directory).map_err(|error| cannot_read(&origin, error))?;
     let mut paths = entries
         .map(|entry| entry.map(|entry| entry.path()))
@@ -129,11 +124,7 @@ fn fits(pattern: &[char], name: &[char]) -> bool {
     }
 }
 
-fn text(bytes: Vec<u8>, origin: &str) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{origin} is not UTF-8 text")))
-}
-
-fn cannot_read(origin: &str, error: std::io::Error) -> Error {
+fn cannot_read(origin: &dyn Display, error: std::io::Error) -> Error {
     Error::new(ErrorKind::File, format!("cannot read {origin}")).caused_by(error)
 }
 

@@ -10,7 +10,7 @@ use std::io::Read;
 use k8s_openapi::jiff::Timestamp;
 
 use self::document::{index, object_of, parsed};
-use self::files::{files_in, text_of, text_on};
+use self::files::{files_in, text_at};
 use self::record::Record;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -43,15 +43,15 @@ impl Snapshot {
     /// When a file cannot be read, is neither JSON nor YAML, or contains no objects.
     pub fn read(path: &InputPath, stdin: &mut dyn Read) -> Result<Self> {
         let origin = path.to_string();
-        let mut records = Vec::new();
-        match path {
-            InputPath::Stdin => records = index(text_on(stdin)?, &origin)?,
-            InputPath::Path(path) => {
-                let files = if path.is_dir() { files_in(path, false)? } else { vec![path.clone()] };
-                for file in files {
-                    records.extend(index(text_of(&file)?, &file.display().to_string())?);
-                }
+        let files = match path {
+            InputPath::Path(directory) if directory.is_dir() => {
+                files_in(directory, false)?.into_iter().map(InputPath::Path).collect()
             }
+            file => vec![file.clone()],
+        };
+        let mut records = Vec::new();
+        for file in files {
+            records.extend(index(text_at(&file, stdin)?, &file.to_string())?);
         }
         if records.is_empty() {
             return Err(

@@ -28,7 +28,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
 use crate::render::preview::{self as render, RefusedObject};
 use crate::render::ui::{DocumentForm, Ui};
-use crate::snapshot::files::{objects_of, objects_on};
+use crate::snapshot::files::objects_at;
 use crate::world::{Environment, InputPath};
 
 /// The arguments of `preview`.
@@ -56,10 +56,7 @@ pub enum AppliedObjects {
 impl AppliedObjects {
     /// Reads the objects of a file or of standard input.
     pub fn recorded(path: &InputPath, stdin: &mut dyn Read) -> Self {
-        Self::Recorded(match path {
-            InputPath::Stdin => objects_on(stdin),
-            InputPath::Path(path) => objects_of(path),
-        })
+        Self::Recorded(objects_at(path, stdin))
     }
 
     /// Returns the field manager of the objects.

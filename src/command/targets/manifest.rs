@@ -1,14 +1,14 @@
 //! Manifests (`-f`): reads the objects in files and on standard input, and finds their kinds.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
 use crate::model::text::shell_command::{Word, command};
-use crate::snapshot::files::{files_in, matching_paths, objects_of, objects_on};
+use crate::snapshot::files::{files_in, matching_paths, objects_at};
 use crate::world::InputPath;
 
 /// Parses the values of `-f`: the places to read.
@@ -55,14 +55,11 @@ fn no_url(url: &str) -> Error {
 pub fn read(origins: &[InputPath], recursive: bool, stdin: &mut dyn Read) -> Vec<Result<Object>> {
     let mut declared = Vec::new();
     for origin in origins {
-        match origin {
-            InputPath::Stdin => declared.extend(objects_from(objects_on(stdin))),
-            InputPath::Path(path) => match files_at(path, recursive) {
-                Ok(files) => {
-                    declared.extend(files.iter().flat_map(|file| objects_from(objects_of(file))));
-                }
-                Err(error) => declared.push(Err(error)),
-            },
+        match files_at(origin, recursive) {
+            Ok(files) => {
+                declared.extend(files.iter().flat_map(|file| objects_from(objects_at(file, stdin))));
+            }
+            Err(error) => declared.push(Err(error)),
         }
     }
     declared
@@ -82,9 +79,10 @@ fn objects_from(objects: Result<Vec<Object>>) -> Vec<Result<Object>> {
 }
 
 /// Returns the files at a path: the file, the files of the directory, or the matches of the pattern.
-fn files_at(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
+fn files_at(origin: &InputPath, recursive: bool) -> Result<Vec<InputPath>> {
+    let InputPath::Path(path) = origin else { return Ok(vec![InputPath::Stdin]) };
     let mut files = Vec::new();
-    let paths = if path.exists() { vec![path.to_owned()] } else { matching_paths(path) };
+    let paths = if path.exists() { vec![path.clone()] } else { matching_paths(path) };
     if paths.is_empty() {
         return Err(Error::new(
             ErrorKind::File,
@@ -93,9 +91,9 @@ fn files_at(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     }
     for path in paths {
         if path.is_dir() {
-            files.extend(files_in(&path, recursive)?);
+            files.extend(files_in(&path, recursive)?.into_iter().map(InputPath::Path));
         } else {
-            files.push(path);
+            files.push(InputPath::Path(path));
         }
     }
     Ok(files)
