@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
@@ -48,7 +47,9 @@ pub(super) struct StepExecutor<'a> {
     is_json: bool,
     draws: bool,
     logs: ContainerLogs,
-    checker: Option<Checker>,
+    /// The command of `--check`.
+    check: Option<String>,
+    environment: Environment,
     processes: Processes,
     /// Whether no more pods may be deleted.
     is_stopped: Rc<Cell<bool>>,
@@ -159,14 +160,14 @@ impl<'a> StepExecutor<'a> {
         context: &Context<'a>,
         messages: &MessageWriter,
     ) -> Self {
-        let checker = check.map(|command| Checker::new(command, &context.environment, messages));
         Self {
             source: context.source,
             field_manager: field_manager.to_owned(),
             is_json,
             draws,
             logs: ContainerLogs::default(),
-            checker,
+            check: check.map(str::to_owned),
+            environment: context.environment.clone(),
             processes: context.processes.clone(),
             is_stopped: Rc::default(),
             messages: messages.clone(),
@@ -232,12 +233,13 @@ impl<'a> StepExecutor<'a> {
         view: Option<&PlanView>,
         batch: &BatchView,
     ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
-        let checker = self.checker.clone();
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
+        let command = self.check.clone().filter(|_| is_wanted);
+        let (environment, messages) = (self.environment.clone(), self.messages.clone());
         let variables = variables(workload, view, batch);
         async move {
-            let result = match checker.filter(|_| is_wanted) {
-                Some(checker) => checker.run(&variables).await,
+            let result = match command {
+                Some(command) => run_check(&command, &environment, &variables, messages).await,
                 None => CheckResult::NotRun, // the command has no --check
             };
             vec![StepEvent::Checked(result)]
@@ -267,42 +269,31 @@ pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option
 /// The time limit of a check. A command with a shorter one begins with `timeout`.
 const CHECK_LIMIT: Duration = Duration::from_secs(600);
 
-/// Runs the command of `--check`.
-#[derive(Clone)]
-pub(super) struct Checker {
-    line: String,
-    environment: Arc<Environment>,
+/// Runs the command of `--check` once. Its output goes to stderr.
+async fn run_check(
+    command: &str,
+    environment: &Environment,
+    variables: &[(&'static str, String)],
     messages: MessageWriter,
-}
-
-/// The variables of the check. The help of `step` documents them.
-pub(super) type CheckVariables = Vec<(&'static str, String)>;
-
-impl Checker {
-    pub(super) fn new(command: &str, environment: &Environment, messages: &MessageWriter) -> Self {
-        let environment = Arc::new(environment.clone());
-        Self { line: command.to_owned(), environment, messages: messages.clone() }
-    }
-
-    /// Runs the command once. Its output goes to stderr.
-    pub(super) async fn run(&self, facts: &CheckVariables) -> CheckResult {
-        let messages = self.messages.clone();
-        let say = move |line: &str| messages.note(&check_output(line));
-        match run_shell(&self.line, &self.environment, facts, CHECK_LIMIT, say).await {
-            Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
-            Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
-            Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,
-            Err(error) => {
-                self.messages.note(&check_output(&format!("sh cannot be started: {error}")));
-                CheckResult::NotRun
-            }
+) -> CheckResult {
+    let print = {
+        let messages = messages.clone();
+        move |line: &str| messages.note(&check_output(line))
+    };
+    match run_shell(command, environment, variables, CHECK_LIMIT, print).await {
+        Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
+        Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
+        Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,
+        Err(error) => {
+            messages.note(&check_output(&format!("sh cannot be started: {error}")));
+            CheckResult::NotRun
         }
     }
 }
 
-/// Returns the variables of the check. None is a secret. Names from the cluster are only values of variables, so the
-/// shell never reads them as a part of the command.
-pub(super) fn variables(workload: &Workload, view: Option<&PlanView>, batch: &BatchView) -> CheckVariables {
+/// Returns the variables of the check, which the help of `step` documents. None is a secret. Names from the cluster are only
+/// values of variables, so the shell never reads them as a part of the command.
+fn variables(workload: &Workload, view: Option<&PlanView>, batch: &BatchView) -> Vec<(&'static str, String)> {
     let object = workload.object();
     let slots: Vec<&str> = batch.slots.iter().map(|slot| slot.label.as_str()).collect();
     let known = |fact: fn(&PlanView) -> String| view.map(fact).unwrap_or_default();
