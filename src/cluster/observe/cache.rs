@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::take;
-use std::sync::Arc;
 
 use super::collections::{Collection, Collections, Reading};
 use super::wanted::{Delta, Facts, Refresh, key};
@@ -24,7 +23,7 @@ pub(super) struct Cache {
     /// The targets by their collection and key.
     by_key: HashMap<(usize, String), Vec<TargetId>>,
     /// The owners of the objects that changed since the last flush; none if all may have changed.
-    changed: Option<HashSet<Arc<str>>>,
+    changed: Option<HashSet<String>>,
     errors: Vec<Error>,
 }
 

@@ -87,15 +87,14 @@ impl Collections {
     }
 
     /// Whether a workload, or an object that belongs to it, is among the owners of objects that changed.
-    pub(super) fn has_changed(&self, workload: &Workload, changed: &HashSet<Arc<str>>) -> bool {
+    pub(super) fn has_changed(&self, workload: &Workload, changed: &HashSet<String>) -> bool {
         if changed.is_empty() {
             return false;
         }
         let owners = self.owners(workload);
         let pods = self.of(&POD, workload.object().namespace()).into_iter();
         let mut pods = pods.flat_map(|pods| owners.iter().flat_map(|owner| pods.pods_of(owner)));
-        owners.iter().any(|owner| changed.contains(owner.as_str()))
-            || pods.any(|pod| changed.contains(pod.uid.as_str()))
+        owners.iter().any(|owner| changed.contains(owner)) || pods.any(|pod| changed.contains(&pod.uid))
     }
 
     /// Stores the revisions and pods of a refresh, and returns the observation of the workload.
@@ -150,15 +149,16 @@ pub(super) struct Collection {
     pub(super) reading: Reading,
     /// The resourceVersion of the last list or watch event: every change up to it is known.
     version: u64,
-    /// The objects of each owner, sorted by key.
-    owned: HashMap<Arc<str>, Vec<(Arc<str>, Facts)>>,
-    owners: HashMap<Arc<str>, Arc<str>>,
+    /// The objects by key.
+    objects: HashMap<Arc<str>, Facts>,
+    /// The keys of the objects of each owner.
+    keys: HashMap<String, BTreeSet<Arc<str>>>,
 }
 
 impl Collection {
     pub(super) fn new(type_: &'static ResourceType) -> Self {
         let reading = Reading::Pending;
-        Self { type_, reading, version: 0, owned: HashMap::new(), owners: HashMap::new() }
+        Self { type_, reading, version: 0, objects: HashMap::new(), keys: HashMap::new() }
     }
 
     /// Whether it holds workloads.
@@ -178,12 +178,12 @@ impl Collection {
 
     /// Applies a change of revisions, pods or events, and returns the owners of what changed; none if all may have
     /// changed.
-    pub(super) fn apply(&mut self, delta: Delta) -> Option<Vec<Arc<str>>> {
+    pub(super) fn apply(&mut self, delta: Delta) -> Option<Vec<String>> {
         match delta {
             Delta::Listed(listed) => {
                 self.version = listed.version;
-                self.owned.clear();
-                self.owners.clear();
+                self.objects.clear();
+                self.keys.clear();
                 for (key, facts) in listed.objects {
                     self.insert(key, facts);
                 }
@@ -202,33 +202,23 @@ impl Collection {
     }
 
     /// Stores an object, and returns its owner, and the owner that it had before.
-    fn insert(&mut self, key: String, facts: Facts) -> Vec<Arc<str>> {
+    fn insert(&mut self, key: String, facts: Facts) -> Vec<String> {
         let mut changed: Vec<_> = self.remove(&key).into_iter().collect();
-        let Some(owner) = facts.owner() else { return changed };
+        let Some(owner) = facts.owner().map(str::to_owned) else { return changed };
         let key = Arc::<str>::from(key);
-        let owner = match self.owned.get_key_value(owner) {
-            Some((owner, _)) => Arc::clone(owner),
-            None => Arc::from(owner),
-        };
-        let all = self.owned.entry(Arc::clone(&owner)).or_default();
-        let index = all.partition_point(|(other, _)| *other < key);
-        all.insert(index, (Arc::clone(&key), facts));
-        self.owners.insert(key, Arc::clone(&owner));
+        self.keys.entry(owner.clone()).or_default().insert(Arc::clone(&key));
+        self.objects.insert(key, facts);
         changed.push(owner);
         changed
     }
 
     /// Removes an object, and returns its owner.
-    fn remove(&mut self, key: &str) -> Option<Arc<str>> {
-        let owner = self.owners.remove(key)?;
-        if let Some(all) = self.owned.get_mut(&owner) {
-            let index = all.partition_point(|(other, _)| **other < *key);
-            if all.get(index).is_some_and(|(other, _)| **other == *key) {
-                all.remove(index);
-            }
-            if all.is_empty() {
-                self.owned.remove(&owner);
-            }
+    fn remove(&mut self, key: &str) -> Option<String> {
+        let owner = self.objects.remove(key)?.owner()?.to_owned();
+        let keys = self.keys.get_mut(&owner)?;
+        keys.remove(key);
+        if keys.is_empty() {
+            self.keys.remove(&owner);
         }
         Some(owner)
     }
@@ -245,9 +235,8 @@ impl Collection {
         if self.version > refreshed.version {
             return;
         }
-        for (key, _) in owners.iter().flat_map(|owner| self.owned.remove(owner.as_str()).unwrap_or_default())
-        {
-            self.owners.remove(&key);
+        for key in owners.iter().flat_map(|owner| self.keys.remove(owner).unwrap_or_default()) {
+            self.objects.remove(&key);
         }
         for (key, facts) in refreshed.objects {
             self.insert(key, facts);
@@ -270,7 +259,7 @@ impl Collection {
     }
 
     fn of(&self, owner: &str) -> impl Iterator<Item = &Facts> {
-        self.owned.get(owner).into_iter().flatten().map(|(_, facts)| facts)
+        self.keys.get(owner).into_iter().flatten().filter_map(|key| self.objects.get(key))
     }
 }
 
