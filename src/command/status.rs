@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -16,7 +15,7 @@ use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
-use crate::cluster::source::{Cluster, Source};
+use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome};
@@ -70,7 +69,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         Source::Cluster(cluster) if !following.options.once => {
             follow::run(&following, workloads, outcome, cluster, ui).await
         }
-        _ => outcome.and(evaluate_all(workloads, request, &following, source, ui).await),
+        _ => outcome.and(evaluate_all(workloads, request, &following, ui).await),
     })
 }
 
@@ -117,9 +116,9 @@ async fn evaluate_all(
     workloads: Vec<Workload>,
     request: &Request,
     following: &Following<'_>,
-    source: &Source,
     ui: &mut Ui,
 ) -> CommandOutcome {
+    let source = following.context.source;
     let skips_complete = request.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
     let needs = Needs { skips_complete, ..Needs::STATUS };
     let (read, configuration) = with_optional_read(
@@ -128,21 +127,13 @@ async fn evaluate_all(
     )
     .await;
     ui.err_lines(&read.notes);
-    let logs = match source {
-        Source::Cluster(cluster)
-            if read.observations.len() == 1 && following.format == ReportFormat::Lines =>
-        {
-            Some(&**cluster)
-        }
-        _ => None, // each crashing pod takes a request
-    };
+    // Each log of a crashing pod takes a request.
+    let reads_logs = read.observations.len() == 1 && following.format == ReportFormat::Lines;
     let mut all = CommandOutcome::default();
     let mut documents = Vec::new();
     for observed in read.observations {
         let (outcome, document) = match observed {
-            Ok(observed) => {
-                evaluate_once(following, observed, &configuration, (logs, source.now()), ui).await
-            }
+            Ok(observed) => evaluate_once(following, observed, &configuration, reads_logs, ui).await,
             Err(error) => (error.into(), None),
         };
         all = all.and(outcome);
@@ -162,15 +153,17 @@ async fn evaluate_all(
     all
 }
 
-/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from
-/// `logs`. Returns its outcome, and its document if the format has documents and it can be evaluated.
+/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Returns its outcome, and
+/// its document if the format has documents and it can be evaluated.
 async fn evaluate_once(
     mut following: &Following<'_>,
     observed: Observation,
     configuration: &[Configuration],
-    (logs, server_time): (Option<&Cluster>, Timestamp),
+    reads_logs: bool,
     ui: &mut Ui,
 ) -> (CommandOutcome, Option<Value>) {
+    let source = following.context.source;
+    let server_time = source.now();
     let now = Now { elapsed: Duration::ZERO, server_time };
     let mut follower = Follower::new(following.options.clone(), [observed.workload.clone()]);
     let event = |change| FollowerEvent::Target(TargetId(0), change);
@@ -181,7 +174,9 @@ async fn evaluate_once(
     }
     let mut reports = first.reports;
     for (_, task) in first.tasks {
-        if let (FollowerTask::ReadLog(log), Some(cluster), [target]) = (task, logs, follower.targets()) {
+        if let (FollowerTask::ReadLog(log), Source::Cluster(cluster), [target], true) =
+            (task, source, follower.targets(), reads_logs)
+        {
             let namespace = target.workload().object().namespace();
             let Some(lines) = cluster.log_lines(namespace, log).await else { continue };
             reports.extend(follower.apply(event(TargetEvent::Log(lines)), now).reports);
