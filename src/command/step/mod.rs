@@ -69,7 +69,13 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let warnings = async {
         tokio::join!(biased; autoscalers, preflight);
     };
-    let outcome = plan_or_step(request, found, context, ui);
+    let outcome = async {
+        match source {
+            _ if request.dry_run => show_plan(request, found, context, ui).await,
+            Source::Cluster(cluster) => Ok(step(request, found, cluster, context, ui).await),
+            Source::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")),
+        }
+    };
     if request.dry_run {
         return tokio::join!(biased; warnings, outcome).1;
     }
@@ -78,19 +84,6 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         biased;
         never = async { warnings.await; pending().await } => never,
         outcome = outcome => outcome,
-    }
-}
-
-async fn plan_or_step(
-    request: &Request,
-    found: Workload,
-    context: &Context<'_>,
-    ui: &mut Ui,
-) -> Result<CommandOutcome> {
-    match context.source {
-        _ if request.dry_run => show_plan(request, found, context, ui).await,
-        Source::Cluster(cluster) => Ok(step(request, found, cluster, context, ui).await),
-        Source::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")),
     }
 }
 
