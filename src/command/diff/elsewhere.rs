@@ -90,18 +90,16 @@ pub(super) async fn compare(
     let this = async { read(find_workload(scope, source).await?, from, source).await };
     let other = async {
         let other_target = elsewhere.workload.as_ref().unwrap_or(target);
-        let other = match (&elsewhere.origin, other_source) {
-            (ElsewhereOrigin::File(_), Source::Snapshot(_)) => {
-                // Without a namespace of its own the manifest belongs to that of the first workload.
-                let namespace = elsewhere.namespace.as_deref().or(namespace);
-                let namespace =
-                    namespace.map_or_else(|| source.default_namespace(), |name| Ok(name.to_owned()))?;
-                declared(other_target, &namespace, other_source)
-            }
-            _ => {
-                let namespace = elsewhere.namespace.as_deref().or(namespace).map(str::to_owned);
-                find_workload(&TargetScope::of(other_target.clone(), namespace), other_source).await
-            }
+        // Without a namespace of its own a manifest belongs to that of the first workload.
+        let namespace = elsewhere.namespace.as_deref().or(namespace);
+        let other = if let (ElsewhereOrigin::File(_), Source::Snapshot(_)) = (&elsewhere.origin, other_source)
+        {
+            let namespace =
+                namespace.map_or_else(|| source.default_namespace(), |name| Ok(name.to_owned()))?;
+            declared(other_target, &namespace, other_source)
+        } else {
+            let scope = TargetScope::of(other_target.clone(), namespace.map(str::to_owned));
+            find_workload(&scope, other_source).await
         };
         read(other?, to, other_source).await
     };
