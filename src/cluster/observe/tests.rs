@@ -238,9 +238,9 @@ async fn a_list_that_arrives_with_a_newer_refresh_does_not_replace_it() {
         observer.sender.send(update).await.unwrap();
     }
     let events = observer.next().await;
-    let Some((_, TargetEvent::Refreshed(observed))) = events.last() else { panic!("{events:?}") };
-    let pods: Vec<_> = observed.pods.iter().flatten().map(|pod| pod.name.as_str()).collect();
-    assert_eq!((observed.workload.object().version_number(), pods), (Some(5), vec!["new"]));
+    let Some((_, TargetEvent::Refreshed(refreshed))) = events.last() else { panic!("{events:?}") };
+    let pods: Vec<_> = refreshed.pods.iter().flatten().map(|pod| pod.name.as_str()).collect();
+    assert_eq!((refreshed.workload.object().version_number(), pods), (Some(5), vec!["new"]));
 }
 
 #[test]
