@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt, iter};
+use tokio::time::Instant;
 
 use super::other_objects;
 use crate::cluster::observe::Observer;
@@ -39,8 +40,11 @@ const TARGET: TargetId = TargetId(0);
 /// How many pods of a wave are deleted at the same time.
 const CONCURRENT_DELETIONS: usize = 32;
 
-/// Executes the tasks of a stepper. Prints each report as a line of text or JSON, or draws the batches of the plan and the logs
-/// of the causes.
+/// How long after its decision a pod of a wave may be deleted. A process may be suspended between the two, and other pods
+/// may have become unavailable meanwhile.
+const WAVE_LIMIT: Duration = Duration::from_secs(60);
+
+/// Executes the tasks of a stepper.
 pub(super) struct StepExecutor<'a> {
     source: &'a Source,
     field_manager: String,
@@ -204,7 +208,7 @@ impl<'a> StepExecutor<'a> {
         evict: bool,
     ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
         let (source, workload) = (self.source, workload.clone());
-        let is_stopped = Rc::clone(&self.is_stopped);
+        let (ends, decided) = (Rc::clone(&self.ends), Instant::now());
         async move {
             let object = workload.object();
             let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
@@ -216,7 +220,7 @@ impl<'a> StepExecutor<'a> {
             };
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
-                    None if is_stopped.get() => DeletionResult::NotSent,
+                    None if ends.get() || decided.elapsed() >= WAVE_LIMIT => DeletionResult::NotSent,
                     None => source.remove_pod(object.namespace(), pod, evict).await,
                     Some(why) => why.clone(),
                 }
