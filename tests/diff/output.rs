@@ -115,11 +115,6 @@ fn colour_marks_the_changed_lines() {
     assert!(!plain.stdout.contains('\u{1b}'));
 }
 
-#[test]
-fn the_help_matches_its_snapshot() {
-    insta::assert_snapshot!(harness::Run::of(["diff", "--help"]).run().stdout);
-}
-
 /// The live template of a paused Deployment has no revision. The pods run the newest one.
 #[test]
 fn the_default_is_current_and_live_when_they_differ() {

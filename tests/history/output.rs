@@ -171,11 +171,6 @@ fn the_version_is_printed_as_text_and_as_json() {
 }
 
 #[test]
-fn the_help_matches_its_snapshot() {
-    insta::assert_snapshot!(Run::of(["history", "--help"]).run().stdout);
-}
-
-#[test]
 fn yaml_documents_are_separated_across_workloads() {
     for args in [
         &["deploy/web", "sts/db", "-o", "yaml"][..],

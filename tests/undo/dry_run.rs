@@ -157,11 +157,6 @@ fn nothing_matched_is_an_error_without_allow_empty() {
 }
 
 #[test]
-fn the_help_matches_its_snapshot() {
-    insta::assert_snapshot!(harness::Run::of(["undo", "--help"]).run().stdout);
-}
-
-#[test]
 fn revision_0_is_the_default_as_in_kubectl() {
     for target in ["deployment/web", "sts/db"] {
         assert_eq!(printed("shop", &[target, "--to-revision=0"]), printed("shop", &[target]));

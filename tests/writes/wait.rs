@@ -220,8 +220,3 @@ async fn stuck_pods_are_replaced_before_following() {
     });
     assert_eq!(image, "app:1.0");
 }
-
-#[test]
-fn the_help_of_restart_matches_its_snapshot() {
-    insta::assert_snapshot!(Run::of(["restart", "--help"]).run().stdout);
-}
