@@ -10,7 +10,7 @@ use simcluster::resource::PODS;
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, SimCluster, Store};
 
-use crate::step_proof::nodes;
+use crate::step_proof::nodes::{self, NodeFault};
 
 /// A change by another client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub(crate) enum ExternalChange {
     NodeComes,
     /// A node is not ready any more, or is again.
     NodeReady(usize, bool),
+    /// Reserves other ordinals.
+    Reserve(Value),
     /// Taints a node, so that no pod is wanted there; the one that is there stays.
     Taint(usize),
     /// Writes an unrelated annotation.
@@ -62,6 +64,18 @@ impl Others {
     }
 }
 
+impl Others {
+    /// A node is not ready for a while. Returns whether it was chosen because it has an updated pod.
+    pub(crate) async fn fail_node(&self, cluster: &SimCluster, set: &Key, fault: NodeFault) -> bool {
+        tokio::time::sleep(fault.after).await;
+        let (index, is_of_batch) = cluster.store(|store| fault.index(store, set));
+        self.act(cluster, set, &ExternalChange::NodeReady(index, false)).await;
+        tokio::time::sleep(fault.lasts).await;
+        self.act(cluster, set, &ExternalChange::NodeReady(index, true)).await;
+        is_of_batch
+    }
+}
+
 /// A command of ours that does not step, typed by a colleague.
 pub(crate) async fn command(cluster: &SimCluster, set: &Key, verb: &str) -> harness::Output {
     cluster.users(|users| users.add(simcluster::User::admin("colleague")));
@@ -84,6 +98,7 @@ impl ExternalChange {
             Self::Image(image) => patch(store, image_of(image)),
             Self::Strategy(strategy) => patch(store, json!({"spec": {"updateStrategy": strategy}})),
             Self::Merge(fields) => patch(store, fields.clone()),
+            Self::Reserve(ordinals) => patch(store, json!({"spec": {"reserveOrdinals": ordinals}})),
             Self::Annotate(mark) => {
                 patch(store, json!({"metadata": {"annotations": {"other": mark.to_string()}}}))
             }

@@ -10,8 +10,9 @@ use simcluster::{Refusal, Verb};
 
 use crate::step_proof::command::{Batches, Reach, Share, Words};
 use crate::step_proof::external_changes::ExternalChange;
-use crate::step_proof::kill_switch::Death;
+use crate::step_proof::kill_switch::{Death, Suspension};
 use crate::step_proof::kind::{Created, Kind};
+use crate::step_proof::nodes::NodeFault;
 use crate::step_proof::user::Signal;
 
 /// One run.
@@ -32,6 +33,10 @@ pub(crate) struct Draw {
     pub(crate) faults: Vec<Fault>,
     /// Changes by other clients, each after so many milliseconds.
     pub(crate) changes: Vec<(u64, ExternalChange)>,
+    /// The nodes that are not ready for a while.
+    pub(crate) node_faults: Vec<NodeFault>,
+    /// When the processes are suspended: the first ones, in order.
+    pub(crate) suspensions: Vec<Suspension>,
     /// A second process, after so many milliseconds.
     pub(crate) second: Option<(u64, Words)>,
     /// Whether every other process runs on a second host.
@@ -67,6 +72,8 @@ impl Draw {
             changes: (0..dice.below(count(4)))
                 .map(|_| (dice.below(60_000), kind.external_change(dice, &created)))
                 .collect(),
+            node_faults: Vec::new(),
+            suspensions: Vec::new(),
             second: dice.once_in(6).then(|| (dice.below(30_000), Words { kind, ..Words::default() })),
             has_two_hosts: false,
             failed_checks: 0,
@@ -99,7 +106,64 @@ impl Draw {
         if kind == Kind::Deployment && draw.is_paused_first && dice.once_in(4) {
             draw.fixes_forward(dice);
         }
+        if kind == Kind::AdvancedStatefulSet {
+            draw.orders(dice);
+        }
+        if kind.is_on_nodes() && dice.once_in(4) {
+            let [first, second] = [0; 2].map(|_| signed(dice.below(3)).min(replicas - 1));
+            draw.words.zone = Some(first);
+            let Words { check, is_scripted, .. } = draw.words;
+            let next = Words { kind, zone: Some(second), check, is_scripted, ..Words::default() };
+            draw.second = draw.second.or_else(|| dice.once_in(2).then(|| (dice.below(120_000), next)));
+        }
+        if dice.once_in(if kind.is_on_nodes() { 3 } else { 4 }) {
+            draw.node_faults.extend((0..=dice.below(2)).map(|_| node_fault(dice)));
+        }
+        if kind.is_on_nodes() && !draw.node_faults.is_empty() {
+            // Else most plans wait until every node is ready.
+            draw.words.force |= dice.once_in(3);
+            let pods = (2 + signed(dice.below(2))).min(replicas - 1).max(1);
+            draw.words.max_unavailable = Some(Share::Pods(pods));
+        }
+        if is_daemon_set && dice.once_in(6) {
+            draw.words.evict = false;
+            draw.faults.push(fault_on(kind, dice, |dice| (Verb::Delete, 5 + dice.below(6))));
+        }
+        if dice.once_in(if is_daemon_set { 2 } else { 8 }) {
+            draw.suspensions = (0..=dice.below(2)).map(|_| suspension(dice)).collect();
+        }
         draw
+    }
+
+    /// Reserved ordinals, and an order that is not that of the ordinals.
+    fn orders(&mut self, dice: &mut Dice) {
+        let reserved = |dice: &mut Dice| {
+            let first = dice.below(6);
+            let ordinals = [json!(first), json!(format!("{first}-{}", first + dice.below(3)))];
+            json!([dice.below(4), ordinals[dice.index(2)]])
+        };
+        if dice.once_in(3) {
+            self.created.spec["reserveOrdinals"] = reserved(dice);
+            if dice.once_in(2) {
+                self.created.spec["ordinals"] = json!({"start": 1 + dice.below(5)});
+            }
+            if dice.once_in(4) {
+                self.changes.push((dice.below(60_000), ExternalChange::Reserve(reserved(dice))));
+            }
+        }
+        if self.created.spec["podManagementPolicy"] == "Parallel" && dice.once_in(3) {
+            let terms: Vec<_> = (0..3)
+                .map(|_| {
+                    json!({"weight": 1 + dice.below(9), "matchSelector":
+                {"matchLabels": {"apps.kubernetes.io/pod-index": dice.below(8).to_string()}}})
+                })
+                .collect();
+            self.created.spec["updateStrategy"]["rollingUpdate"]["unorderedUpdate"] =
+                json!({"priorityStrategy": {"weightPriority": terms}});
+            if dice.once_in(2) {
+                self.node_faults.push(node_fault(dice)); // an unavailable pod may not be the next one
+            }
+        }
     }
 
     /// A rollout that fails beside all outdated pods, and is paused for the image of the run.
@@ -148,7 +212,14 @@ impl Draw {
 
     /// Whether the run has no faults and no external changes.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.faults.is_empty() && self.changes.is_empty()
+        self.is_calm() && self.node_faults.is_empty()
+    }
+
+    /// Whether nothing interferes but nodes that are not ready for a shorter time than a batch may take.
+    pub(crate) fn is_calm(&self) -> bool {
+        self.faults.is_empty()
+            && self.changes.is_empty()
+            && self.node_faults.iter().all(|fault| fault.lasts < Duration::from_secs(100))
     }
 
     /// Whether the new revision never works, or a check fails.
@@ -226,6 +297,23 @@ fn signal(dice: &mut Dice) -> Signal {
     let most = *dice.one_of(&[1_500, 20_000, 90_000]);
     let after = Duration::from_millis(dice.below(most));
     Signal { number: *dice.one_of(&[1, 2, 15]), after, is_repeated: dice.once_in(3) }
+}
+
+/// Half of them are of the batch in progress.
+fn node_fault(dice: &mut Dice) -> NodeFault {
+    let most = *dice.one_of(&[15_000, 120_000]);
+    NodeFault {
+        after: Duration::from_millis(dice.below(most)),
+        lasts: Duration::from_secs(*dice.one_of(&[10, 45, 90, 400])),
+        index: dice.once_in(2).then(|| dice.index(50)),
+    }
+}
+
+fn suspension(dice: &mut Dice) -> Suspension {
+    let lasts = Duration::from_secs(*dice.one_of(&[20, 20, 90, 400]));
+    // The first wave is after the reads that find the workload, acquire the lock, begin the batch and decide on the wave.
+    let at = if dice.once_in(2) { 4 } else { dice.index(10) };
+    Suspension { at, lasts }
 }
 
 fn is_read(verb: Verb) -> bool {

@@ -1,6 +1,7 @@
 //! Plays one run, and returns the violations.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub(crate) struct Played {
     pub(crate) draw: Draw,
     pub(crate) ending: Ending,
     pub(crate) timeline: Timeline,
+    /// How many nodes with an updated pod were not ready for a while.
+    pub(crate) failed_nodes: usize,
     pub(crate) wrong: Vec<String>,
 }
 
@@ -62,6 +65,15 @@ async fn one(kind: Kind, seed: u64) -> Played {
             others.act(&cluster, &set, &change).await;
         });
     }
+    let failed_nodes = Rc::new(Cell::new(0));
+    for fault in draw.node_faults.clone() {
+        let (others, cluster, set) = (others.clone(), cluster.sim.clone(), set.clone());
+        let failed_nodes = Rc::clone(&failed_nodes);
+        tokio::task::spawn_local(async move {
+            let is_of_batch = others.fail_node(&cluster, &set, fault).await;
+            failed_nodes.set(failed_nodes.get() + usize::from(is_of_batch));
+        });
+    }
     let terminal = Terminal {
         set,
         cluster: &cluster,
@@ -74,7 +86,7 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let second = async {
         if let Some((after, words)) = &draw.second {
             tokio::time::sleep(Duration::from_millis(*after)).await;
-            terminal.step(words, draw.host(1), None, None).await;
+            terminal.step(words, draw.host(1), None, None, None).await;
         }
     };
     let first = Box::pin(terminal.step_to_the_end(&draw));
@@ -87,11 +99,12 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let timeline = Timeline {
         checks,
         is_undisturbed: draw.is_quiet() && draw.is_paused_first,
+        is_alone: draw.changes.is_empty() && draw.is_paused_first,
         ..Timeline::of((kind, &cluster.sim), from, &others.revisions(), processes)
     };
     let mut end = timeline.start.clone();
     timeline.changes.iter().for_each(|change| end.apply(&change.what));
     let mut wrong = judge(&timeline);
     wrong.extend(outcomes::of_run(&draw, ending, &timeline, &end).err());
-    Played { draw, ending, timeline, wrong }
+    Played { draw, ending, timeline, failed_nodes: failed_nodes.get(), wrong }
 }

@@ -12,7 +12,7 @@ use crate::step_proof::external_changes::ExternalChange;
 use crate::step_proof::generator::Draw;
 use crate::step_proof::kind::Kind;
 use crate::step_proof::run::{Played, play};
-use crate::step_proof::timeline::{By, Process};
+use crate::step_proof::timeline::{By, Change, Process, What};
 use crate::step_proof::user::Ending;
 
 /// How many runs of each kind a plain `cargo test` makes.
@@ -105,7 +105,7 @@ fn run(kind: Kind, half: u64) {
 }
 
 /// One run in a line, so that two engines can be compared.
-fn line(kind: Kind, seed: u64, Played { ending, timeline, draw, wrong }: &Played) -> String {
+fn line(kind: Kind, seed: u64, Played { ending, timeline, draw, wrong, .. }: &Played) -> String {
     let exits: Vec<_> = timeline.processes.iter().map(|process| process.exit).collect();
     let count = |verb| timeline.asked.iter().filter(|asked| asked.verb == verb).count();
     let (patches, deletions, evictions) = (count(Verb::Patch), count(Verb::Delete), count(Verb::Create));
@@ -126,6 +126,14 @@ struct Coverage {
     failed_evictions: usize,
     tainted_nodes: usize,
     lost_nodes: usize,
+    /// Runs in which a node with an updated pod was not ready for a while.
+    failed_nodes: usize,
+    /// Runs of a workload with reserved ordinals, in another order than that of the ordinals, and with a node selector.
+    reserved: usize,
+    unordered: usize,
+    selected: usize,
+    /// Runs in which time passed between a refresh and a deletion.
+    late_deletions: usize,
     /// Runs in which a command met a paused plan.
     pauses: usize,
     /// Runs to the end of a workload with a partition of its own.
@@ -136,7 +144,7 @@ struct Coverage {
 }
 
 impl Coverage {
-    fn count(&mut self, Played { timeline, draw, ending, .. }: &Played) {
+    fn count(&mut self, Played { timeline, draw, ending, failed_nodes, .. }: &Played) {
         let failed =
             |verb| usize::from(timeline.asked.iter().any(|asked| asked.verb == verb && asked.has_failed));
         let is_signal = |process: &Process| process.exit.is_some_and(|exit| exit > 128);
@@ -153,6 +161,16 @@ impl Coverage {
             |is: fn(&ExternalChange) -> bool| usize::from(draw.changes.iter().any(|(_, change)| is(change)));
         self.tainted_nodes += drawn(|change| matches!(change, ExternalChange::Taint(_)));
         self.lost_nodes += drawn(|change| matches!(change, ExternalChange::NodeGone(_)));
+        self.failed_nodes += usize::from(*failed_nodes > 0);
+        let spec = &draw.created.spec;
+        self.reserved += usize::from(!spec["reserveOrdinals"].is_null());
+        self.unordered += usize::from(!spec["updateStrategy"]["rollingUpdate"]["unorderedUpdate"].is_null());
+        self.selected += usize::from(draw.words.zone.is_some());
+        let is_late = |change: &Change| {
+            let is_deletion = matches!(change.by, By::Process(_)) && matches!(change.what, What::Pod(..));
+            is_deletion && change.looked_at.is_some_and(|looked| change.at > looked + 15_000)
+        };
+        self.late_deletions += usize::from(timeline.changes.iter().any(is_late));
         self.pauses += says("the plan is paused");
         let partition = &draw.created.spec["updateStrategy"]["rollingUpdate"]["partition"];
         let has_partition = !partition.is_null() && *partition != 0;
@@ -161,15 +179,24 @@ impl Coverage {
 
     /// No kind of them is right by never happening.
     fn check(&self, kind: Kind) {
-        let of_all = [self.failed_patches, self.failed_checks];
+        let of_all = [self.failed_patches, self.failed_checks, self.failed_nodes];
         assert!(of_all.iter().all(|count| *count > 0), "{self:?}");
         let can_have_partition = !matches!(kind, Kind::Deployment | Kind::DaemonSet);
         assert!(!can_have_partition || self.own_partitions > 0, "{self:?}");
+        assert!(!kind.is_on_nodes() || self.selected > 0, "{self:?}");
+        let of_ordinals = self.reserved.min(self.unordered);
+        assert!(kind != Kind::AdvancedStatefulSet || of_ordinals > 0, "{self:?}");
         if kind.is_counted() {
             return; // the rest is the same code for every kind, and rarely met by few pods
         }
         assert!(self.signals > 0 && self.passed_again > 0 && self.pauses > 0, "{self:?}");
-        let of_nodes = [self.failed_deletions, self.failed_evictions, self.tainted_nodes, self.lost_nodes];
+        let of_nodes = [
+            self.failed_deletions,
+            self.failed_evictions,
+            self.tainted_nodes,
+            self.lost_nodes,
+            self.late_deletions,
+        ];
         assert!(kind != Kind::DaemonSet || of_nodes.iter().all(|count| *count > 0), "{self:?}");
     }
 }

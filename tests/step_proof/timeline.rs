@@ -47,6 +47,8 @@ pub(crate) struct Change {
     pub(crate) read: Option<u64>,
     /// The revision at which it had listed the pods.
     pub(crate) looked: Option<u64>,
+    /// When it had listed the pods.
+    pub(crate) looked_at: Option<Millis>,
 }
 
 /// One request of a process that changes something.
@@ -97,6 +99,8 @@ pub(crate) struct Timeline {
     pub(crate) checks: Vec<Checked>,
     /// Whether no other client and no fault interferes, and the workload was paused before it was changed.
     pub(crate) is_undisturbed: bool,
+    /// Whether no other client interferes, and the workload was paused before it was changed.
+    pub(crate) is_alone: bool,
 }
 
 /// Returns the effect of a change of the store; none if no oracle uses it.
@@ -151,12 +155,18 @@ impl Timeline {
                     known: Vec::new(),
                     read: None,
                     looked: None,
+                    looked_at: None,
                 };
                 timeline.changes.push(match makers.0.get(&revision) {
-                    Some(Maker { process: Some(process), decided, known, read, looked }) => {
-                        let (by, known) = (By::Process(*process), known.clone());
-                        Change { by, decided: *decided, known, read: *read, looked: *looked, ..unknown }
-                    }
+                    Some(maker @ Maker { process: Some(process), .. }) => Change {
+                        by: By::Process(*process),
+                        decided: maker.decided,
+                        known: maker.known.clone(),
+                        read: maker.read,
+                        looked: maker.looked.map(|(revision, _)| revision),
+                        looked_at: maker.looked.map(|(_, at)| at),
+                        ..unknown
+                    },
                     Some(_) => Change { by: By::Other, ..unknown },
                     None if others.contains(&revision) => Change { by: By::Other, ..unknown },
                     None => unknown,
@@ -213,12 +223,12 @@ struct Maker {
     decided: Millis,
     known: Vec<u64>,
     read: Option<u64>,
-    looked: Option<u64>,
+    looked: Option<(u64, Millis)>,
 }
 
 impl Makers {
     fn of(requests: &[RecordedRequest], workloads: &str) -> Self {
-        let (mut looked, mut read): (BTreeMap<usize, u64>, BTreeMap<usize, u64>) = Default::default();
+        let (mut looked, mut read) = (BTreeMap::new(), BTreeMap::new());
         let mut makers = BTreeMap::new();
         let mut answered: Vec<&RecordedRequest> =
             requests.iter().filter(|request| request.made.start > 0).collect();
@@ -228,7 +238,7 @@ impl Makers {
             if let (Some(process), Some(Verb::List)) = (process, request.verb())
                 && request.path.ends_with("/pods")
             {
-                looked.insert(process, request.made.start - 1);
+                looked.insert(process, (request.made.start - 1, request.at.as_millisecond()));
             }
             if let (Some(process), Some(Verb::List | Verb::Get)) = (process, request.verb())
                 && request.path.contains(workloads)
@@ -236,7 +246,7 @@ impl Makers {
                 read.insert(process, request.made.start - 1);
             }
             let look = process.and_then(|process| looked.get(&process)).copied();
-            let known = look.into_iter().chain([request.arrived]).collect();
+            let known = look.map(|(revision, _)| revision).into_iter().chain([request.arrived]).collect();
             let maker = Maker {
                 process,
                 decided: request.at.as_millisecond(),

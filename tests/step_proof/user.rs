@@ -18,7 +18,7 @@ use tokio::time::sleep;
 use crate::step_proof::command::{SCRIPT, Words};
 use crate::step_proof::external_changes::command;
 use crate::step_proof::generator::Draw;
-use crate::step_proof::kill_switch::{Death, Mortal};
+use crate::step_proof::kill_switch::{Death, Mortal, Suspension};
 use crate::step_proof::scripted_check::{PROCESS, ScriptedCheck};
 use crate::step_proof::timeline;
 
@@ -68,6 +68,7 @@ impl Terminal<'_> {
         host: u64,
         death: Option<Death>,
         signal: Option<Signal>,
+        suspension: Option<Suspension>,
     ) -> Option<Output> {
         let number = self.processes.borrow().len();
         let user = format!("step-{number}");
@@ -80,10 +81,12 @@ impl Terminal<'_> {
             ended: u64::MAX,
             exit: None,
             transcript: String::new(),
-            is_disturbed: self.is_disturbed || signal.is_some_and(|signal| signal.is_repeated),
+            is_disturbed: self.is_disturbed
+                || signal.is_some_and(|signal| signal.is_repeated)
+                || suspension.is_some(),
         });
         let seed = seed(self.seed, number);
-        let service = Mortal::new(self.cluster.sim.service_for(&user), death, seed);
+        let service = Mortal::new(self.cluster.sim.service_for(&user), death, seed).suspended(suspension);
         let client = kube::Client::new(service.clone(), "default");
         let this = process(host, number);
         self.living.lock().unwrap().insert(this.clone());
@@ -100,7 +103,7 @@ impl Terminal<'_> {
             .processes(processes);
         let output = tokio::select! {
             biased;
-            output = run.run_against(client) => Some(output),
+            output = service.run(run.run_against(client)) => Some(output),
             () = service.died() => None,
             never = send(sender, signal) => match never {},
         };
@@ -117,10 +120,12 @@ impl Terminal<'_> {
         let first = &draw.words;
         let mut words = first.clone();
         let (mut deaths, mut signals) = (draw.deaths.iter().copied(), draw.signals.iter().copied());
+        let mut suspensions = draw.suspensions.iter().copied();
         let mut refused = 0;
         for number in 0..PATIENCE {
             let typed = words.clone();
-            let output = self.step(&words, draw.host(number), deaths.next(), signals.next().flatten()).await;
+            let (death, signal) = (deaths.next(), signals.next().flatten());
+            let output = self.step(&words, draw.host(number), death, signal, suspensions.next()).await;
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *draw.image;
             let Words { kind, check, is_scripted, .. } = *first;

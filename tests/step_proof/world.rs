@@ -24,7 +24,7 @@ pub(crate) struct Pod {
     pub(crate) ready: Option<Millis>,
     /// When its youngest container started, by its stamp.
     pub(crate) started: Millis,
-    /// Whether one of its containers has ended since it was created.
+    /// Whether one of its containers has ended since it was created, other than by an update in place.
     pub(crate) has_terminated: bool,
 }
 
@@ -34,7 +34,9 @@ impl Pod {
         let ready = conditions.into_iter().find(|one| one["type"] == "Ready" && one["status"] == "True");
         let runs = pod["status"]["phase"] == "Running";
         let containers = || pod["status"]["containerStatuses"].as_array().into_iter().flatten();
-        let restarted = |one: &Value| one["restartCount"].as_i64().is_some_and(|count| count > 0);
+        let is_of_kruise = pod["metadata"]["ownerReferences"][0]["apiVersion"] != "apps/v1";
+        let restarted =
+            |one: &Value| one["restartCount"].as_i64().is_some_and(|count| count > 0) && !is_of_kruise;
         let started =
             containers().map(|one| stamp(&one["state"]["running"]["startedAt"]).unwrap_or(Millis::MAX));
         Self {
@@ -212,14 +214,18 @@ impl World {
 
     fn ordinals(&self) -> Vec<i64> {
         let reserved = self.set["spec"]["reserveOrdinals"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let free = (self.start()..).filter(|ordinal| !reserved.iter().any(|one| *one == *ordinal));
+        let free = (self.start()..).filter(|ordinal| !reserved.iter().any(|one| has_ordinal(one, *ordinal)));
         free.take(usize::try_from(self.replicas()).unwrap_or_default()).collect()
+    }
+
+    /// Whether the partition of an Advanced StatefulSet is a number of pods, and the controller chooses them.
+    pub(crate) fn is_unordered(&self) -> bool {
+        !self.strategy()["rollingUpdate"]["unorderedUpdate"].is_null()
     }
 
     /// Returns the wanted ordinals of a StatefulSet that a partition releases.
     pub(crate) fn above(&self, partition: i64) -> Vec<i64> {
-        let start = self.start();
-        self.ordinals().into_iter().filter(|ordinal| *ordinal >= start + partition).collect()
+        self.ordinals().into_iter().skip(usize::try_from(partition).unwrap_or_default()).collect()
     }
 
     /// Returns the wanted ordinals of a StatefulSet that the present strategy releases.
@@ -317,6 +323,13 @@ impl World {
     pub(crate) fn has_plan(&self) -> bool {
         self.hold().is_some_and(|hold| hold["plan"].is_object())
     }
+}
+
+/// Whether an entry of the reserved ordinals is a number, or a range that has it.
+fn has_ordinal(reserved: &Value, ordinal: i64) -> bool {
+    let range = reserved.as_str().and_then(|range| range.split_once('-'));
+    let ends = range.and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    *reserved == ordinal || ends.is_some_and(|(first, last): (i64, i64)| (first..=last).contains(&ordinal))
 }
 
 pub(crate) fn count<'p>(pods: impl Iterator<Item = &'p Pod>) -> i64 {

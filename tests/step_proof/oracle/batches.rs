@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::max_unavailable::taken_down;
 use super::{Oracle, Scene, end_of_batch};
 use crate::step_proof::command::Reach;
-use crate::step_proof::kind::Kind;
 use crate::step_proof::timeline::{Process, What};
 use crate::step_proof::world::{Millis, World, partition};
 
@@ -27,7 +26,7 @@ pub(super) struct BatchOrder {
 impl Oracle for BatchOrder {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         self.follow_others(scene);
-        if scene.before.kind != Kind::StatefulSet {
+        if !scene.before.kind.has_ordinals() || scene.before.is_unordered() {
             return Ok(());
         }
         if let Some(ordinal) = taken_down(scene)

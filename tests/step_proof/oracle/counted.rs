@@ -35,11 +35,15 @@ pub(super) struct Counted {
     original: Map<String, Value>,
     /// Whether no other client and no fault interferes with the run.
     is_undisturbed_run: bool,
+    /// Whether no other client interferes with the run.
+    is_alone: bool,
+    /// The nodes that are not ready and that the plan leaves out, as far as its process can have known.
+    left_out: BTreeSet<i64>,
 }
 
 impl Counted {
-    pub(super) fn of(is_undisturbed_run: bool) -> Self {
-        Self { is_undisturbed_run, ..Self::default() }
+    pub(super) fn of(is_undisturbed_run: bool, is_alone: bool) -> Self {
+        Self { is_undisturbed_run, is_alone, ..Self::default() }
     }
 }
 
@@ -51,6 +55,11 @@ impl Oracle for Counted {
         if scene.writer().is_none() {
             self.follow_others(scene);
             return self.check_number(scene).and(self.check_selected(scene)).and(self.check_floor(scene));
+        }
+        if scene.before.strategy() != scene.after.strategy() {
+            let is_unready = |view: &World, node: &i64| view.nodes.get(node) == Some(&false);
+            let nodes = scene.before.nodes.keys().copied();
+            self.left_out = nodes.filter(|node| scene.views().all(|view| is_unready(view, node))).collect();
         }
         self.follow_plan(scene).and(self.check_write(scene))
     }
@@ -225,7 +234,10 @@ impl Counted {
                 after.replicas() - released // a partition keeps its number of pods then
             };
             let available = |is_on| view.available(after.image(), is_on, seconds, scene.now());
-            (available(true) + available(false).min(kept), self.least(scene, wanted))
+            // By the user's priorities the controller may take available pods first.
+            let outdated = || count(view.wanted_pods().filter(|pod| pod.image != after.image()));
+            let unavailable = if after.is_unordered() { outdated() - available(false) } else { 0 };
+            (available(true) + available(false).min(kept - unavailable).max(0), self.least(scene, wanted))
         };
         if scene.views().map(left).all(|(left, least)| left < least) {
             let (left, least) = left(before);
@@ -282,18 +294,21 @@ impl Counted {
         Err(format!("{has} updated pods, and the batch ends at {}", self.most))
     }
 
-    /// Without other clients no pod of a node is updated that the plan does not select.
+    /// Without other clients no pod of a node is updated that the plan does not select, or that was not ready at its last
+    /// write.
     fn check_selected(&self, scene: &Scene<'_>) -> Result<(), String> {
-        let Some(zone) = scene.pace.zone.filter(|_| self.is_undisturbed_run && scene.after.is_stepped())
-        else {
+        if !self.is_alone || !scene.after.is_stepped() || scene.after.rolls_back() {
             return Ok(());
-        };
+        }
+        let zone = scene.pace.zone;
+        let is_left_out =
+            |node: i64| zone.is_some_and(|zone| node % 3 != zone) || self.left_out.contains(&node);
         let others = |world: &World| {
-            let updated = on(world, world.image());
-            updated.filter(|pod| pod.place % 3 != zone).map(|pod| pod.place).collect::<BTreeSet<_>>()
+            let updated = on(world, world.image()).map(|pod| pod.place);
+            updated.filter(|node| is_left_out(*node)).collect::<BTreeSet<_>>()
         };
         match others(scene.after).difference(&others(scene.before)).next() {
-            Some(node) => Err(format!("node-{node} is updated, and is not in zone z{zone}")),
+            Some(node) => Err(format!("node-{node} is updated, and is not selected or not ready")),
             None => Ok(()),
         }
     }

@@ -11,7 +11,9 @@
 //!   (`max_unavailable`, `batches`, `nodes`, `counted`).
 //! - A batch larger than asked, or before the pods of the last one have soaked and its check passed; a pod updated that no
 //!   batch released; a node that is not ready, not selected, or of a later zone (`batches` for ordinals, `nodes` for
-//!   nodes, `counted` for numbers of pods; `checks`).
+//!   nodes, `counted` for numbers of pods; `checks`). Reserved ordinals have no pods. Where a node is not ready, its pods are
+//!   unavailable. Where the user's priorities choose the next pod, it may be an available one.
+//! - A deletion that rests on a list of pods of more than two minutes ago, also if the process was suspended (`nodes`).
 //! - A released pod that is held again; pods released while the workload is paused, or for another template than the
 //!   plan's (`strategy`).
 //! - Fields that come back other than they were, or than another client has written them since (`strategy`).
@@ -19,7 +21,7 @@
 //!
 //! In the end, if no other client and no fault interferes (`outcomes::of_run`): a revision that works is on every pod
 //! that the user's own partition releases, and no plan is left. One that does not work is held by its plan, or rolled back on every
-//! pod. No lock is left. And every run ends.
+//! pod. No lock is left. And every run ends. The same holds if nodes are not ready for a shorter time than a batch may take.
 
 mod batches;
 mod checks;
@@ -119,7 +121,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         Box::new(batches::BatchOrder::default()),
         Box::new(checks::Checks::of(&timeline.checks)),
         Box::new(nodes::Nodes::default()),
-        Box::new(counted::Counted::of(timeline.is_undisturbed)),
+        Box::new(counted::Counted::of(timeline.is_undisturbed, timeline.is_alone)),
         Box::new(lock::Locks::of(&timeline.processes)),
         Box::new(strategy::Strategies::default()),
         Box::new(outcomes::Outcomes::default()),

@@ -7,6 +7,9 @@ use super::max_unavailable::taken_down;
 use super::{Oracle, Scene, end_of_batch};
 use crate::step_proof::world::{Millis, World, node_number};
 
+/// How old the list of pods may be on which a deletion rests: a minute for the refresh, and a minute for the wave.
+const OLDEST_LOOK: Millis = 120_000;
+
 #[derive(Default)]
 pub(super) struct Nodes {
     /// The nodes of the batch that was begun last.
@@ -71,6 +74,10 @@ impl Nodes {
         let (Some((_, seen)), Some((look, looked))) = (scene.read, scene.look) else {
             return Err("a pod is removed without a look at its workload".to_owned());
         };
+        let age = scene.change.looked_at.map_or(0, |at| scene.now() - at);
+        if age > OLDEST_LOOK {
+            return Err(format!("node-{place} is touched, and the last look is {}s old", age / 1000));
+        }
         let hold = seen.hold().unwrap_or_default();
         if hold["paused"] == true || hold["lock"].is_null() {
             return Err(format!("node-{place} is touched, and what was read shows: {hold}"));

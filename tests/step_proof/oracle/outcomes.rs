@@ -77,7 +77,7 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
     if matches!(ending, Ending::Exit(1 | 2)) && !may_be_empty && !may_be_fewer {
         return Err("the command was refused".to_owned());
     }
-    if !draw.is_quiet() {
+    if !draw.is_calm() {
         return Ok(());
     }
     let own = end.kind.kept(&draw.created.spec["updateStrategy"], end.replicas());
@@ -98,7 +98,8 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
         129 | 130 | 143 => !draw.signals.is_empty(),
         // It was broken before it was held, or another process rolled back.
         5 => {
-            is_short || !draw.is_paused_first || is_all_kept // killed before it wrote how far it goes
+            // A node was not ready, and the next command continues.
+            !draw.is_quiet() || is_short || !draw.is_paused_first || is_all_kept // killed before it wrote how far it goes
                 || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until they are selected
         }
         _ => false,

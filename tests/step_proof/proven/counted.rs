@@ -30,7 +30,7 @@ impl History {
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2, "partition": "0%"}})
         };
         let mut history = Self::changed(kind, [&own, &own], 4, words);
-        history.timeline.is_undisturbed = true;
+        (history.timeline.is_undisturbed, history.timeline.is_alone) = (true, true);
         history.push(By::Other, What::Set(Arc::new(history.set.clone())));
         history
     }
@@ -62,10 +62,11 @@ impl History {
         } else {
             old
         };
-        let pod = Pod { place: -1, ..self.pod(number, "app:2.0", None) };
+        let place = if self.timeline.start.kind.has_ordinals() { number } else { -1 };
+        let pod = self.pod(place, "app:2.0", None);
         self.push(By::Cluster, What::Pod(name.clone(), Some(pod)));
         self.pass(1);
-        let pod = Pod { place: -1, ..self.pod(number, "app:2.0", Some(self.now)) };
+        let pod = self.pod(place, "app:2.0", Some(self.now));
         self.push(By::Cluster, What::Pod(name, Some(pod)));
     }
 
@@ -188,7 +189,62 @@ fn a_node_that_the_plan_does_not_select() {
     history.comes(1);
     assert_eq!(judge(&history.timeline), [""; 0]);
     history.comes(2);
-    history.is_wrong("node-2 is updated, and is not in zone z1");
+    history.is_wrong("node-2 is updated, and is not selected or not ready");
+}
+
+/// The selector of the strategy leaves out the nodes that are not ready.
+#[test]
+fn a_node_that_was_not_ready_at_the_last_write() {
+    for (node, wrong) in [(2, None), (1, Some("node-1 is updated, and is not selected or not ready"))] {
+        let mut history = History::counted(Kind::AdvancedDaemonSet);
+        history.set["status"] = json!({"desiredNumberScheduled": 4});
+        history.timeline.start.nodes = (0..4).map(|node| (node, true)).collect();
+        history.play("unready 1; pass 5; release 0");
+        history.comes(node);
+        match wrong {
+            None => assert_eq!(judge(&history.timeline), [""; 0]),
+            Some(wrong) => history.is_wrong(wrong),
+        }
+    }
+}
+
+/// Of the ordinals 0, 3, 4 and 5 a partition of 3 releases the last one.
+#[test]
+fn reserved_ordinals_have_no_pods() {
+    for (place, wrong) in [(5, None), (4, Some("db-4 is replaced, and was not released"))] {
+        let mut history = History::counted(Kind::AdvancedStatefulSet);
+        history.set["spec"]["reserveOrdinals"] = json!([1, "2-2"]);
+        history.timeline.start.set = Arc::new(history.set.clone());
+        let pods = [0, 3, 4, 5].map(|place| (format!("db-{place}"), history.pod(place, "app:1.0", Some(0))));
+        history.timeline.start.pods = pods.into();
+        history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+        history.releases(0, None);
+        history.releases(1, Some((1, 1)));
+        history.updates(place);
+        match wrong {
+            None => assert_eq!(judge(&history.timeline), [""; 0]),
+            Some(wrong) => history.is_wrong(wrong),
+        }
+    }
+}
+
+/// The controller of a CloneSet updates an unavailable pod first. By the user's priorities it may be an available one.
+#[test]
+fn an_unavailable_pod_that_is_not_the_next_one() {
+    for kind in [Kind::CloneSet, Kind::AdvancedStatefulSet] {
+        let mut history = History::counted(kind);
+        history.timeline.start.pods.get_mut("db-0").unwrap().ready = None;
+        if kind == Kind::AdvancedStatefulSet {
+            history.set["spec"]["updateStrategy"]["rollingUpdate"]["unorderedUpdate"] = json!({});
+            history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+        }
+        history.releases(0, None);
+        history.releases(1, Some((1, 2)));
+        match kind {
+            Kind::CloneSet => assert_eq!(judge(&history.timeline), [""; 0]),
+            _ => history.is_wrong("a write leaves 2 available pods, at least 3 have to be"),
+        }
+    }
 }
 
 /// In the grace period before its update in place, a pod is one of the revision that it will run.
@@ -225,7 +281,7 @@ fn a_plan_keeps_its_batches_after_another_client_replaced_the_strategy() {
         (one.batches, one.take_over) = (None, true);
         history
             .play("release 0; release 1 to 2 in 1; update 3; pass 6; release 2 to 2 in 1; update 2; pass 6");
-        history.timeline.is_undisturbed = false;
+        (history.timeline.is_undisturbed, history.timeline.is_alone) = (false, false);
         history.set["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = "75%".into();
         history.push(By::Other, What::Set(Arc::new(history.set.clone())));
         let slots: Vec<String> = (3..=last).map(|slot| slot.to_string()).collect();
@@ -243,7 +299,7 @@ fn a_plan_keeps_its_batches_after_another_client_replaced_the_strategy() {
 fn a_batch_of_ordinals_in_a_workload_that_is_scaled_up() {
     for (replicas, partition, wrong) in [(4, 2, None), (6, 2, None), (6, 1, Some("5 pods are released"))] {
         let mut history = History::counted(Kind::AdvancedStatefulSet);
-        history.timeline.is_undisturbed = false;
+        (history.timeline.is_undisturbed, history.timeline.is_alone) = (false, false);
         history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = i32::MAX.into();
         history.plan_of(0, &json!({}));
         let plan = json!({"batch": {"number": 1, "slots": ["db-3", "db-2"]}});

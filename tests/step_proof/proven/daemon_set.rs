@@ -72,6 +72,12 @@ fn histories() {
                 "batch 0; image app:3.0; delete 0",
                 "app:3.0 is released, the plan is for app:2.0",
             ),
+            ("a deletion two minutes after the refresh", "batch 0; look; pass 120; delete 0", ""),
+            (
+                "a deletion of a process that was suspended",
+                "batch 0; look; pass 121; delete 0",
+                "node-0 is touched, and the last look is 121s old",
+            ),
             ("an unready node", "unready 0; batch 0; delete 0", "node-0 is not ready, and is touched"),
             (
                 "two waves, each after one refresh",

@@ -46,6 +46,8 @@ struct History {
     is_paused: bool,
     /// The revision that the processes read last; none if they read before each change.
     look: Option<u64>,
+    /// When they read.
+    looked_at: Millis,
 }
 
 fn lock(holder: &str) -> Value {
@@ -74,7 +76,7 @@ impl History {
             },
         });
         let timeline = Timeline::default();
-        let mut history = Self { timeline, now: 1_000_000, set, is_paused: false, look: None };
+        let mut history = Self { timeline, now: 1_000_000, set, is_paused: false, look: None, looked_at: 0 };
         let process = Process {
             words,
             host: 0,
@@ -106,7 +108,9 @@ impl History {
         let look = self.look.unwrap_or(revision - 1);
         let read = matches!(by, By::Process(_)).then_some(look);
         let (at, decided, known) = (self.now, self.now, vec![look]);
-        self.timeline.changes.push(Change { revision, at, by, what, decided, known, read, looked: read });
+        let looked_at = Some(if self.look.is_some() { self.looked_at } else { self.now });
+        let change = Change { revision, at, by, what, decided, known, read, looked: read, looked_at };
+        self.timeline.changes.push(change);
     }
 
     fn play(&mut self, script: &str) {
@@ -137,7 +141,7 @@ impl History {
             ["host", host] => process.host = host.parse().unwrap(),
             ["pass", seconds] => self.now += number(seconds) * SECOND,
             // The process reads for the last time.
-            ["look"] => self.look = Some(self.timeline.changes.len() as u64),
+            ["look"] => (self.look, self.looked_at) = (Some(self.timeline.changes.len() as u64), self.now),
             // The process deletes a pod, the controller does, or another client.
             ["delete", place] => self.push(By::Process(0), What::Pod(self.name(place), None)),
             ["go", place] => self.push(By::Cluster, What::Pod(self.name(place), None)),

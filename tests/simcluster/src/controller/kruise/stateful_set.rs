@@ -16,7 +16,7 @@ impl Sync<'_> {
     pub(super) fn ordinals(&self) -> Vec<i64> {
         let start = count::at(self.set, &["spec", "ordinals", "start"]);
         let reserved = object::list(self.set, &["spec", "reserveOrdinals"]);
-        let free = (start..).filter(|ordinal| !reserved.iter().any(|one| one.as_i64() == Some(*ordinal)));
+        let free = (start..).filter(|ordinal| !reserved.iter().any(|one| has_ordinal(one, *ordinal)));
         free.take(count::as_len(count::wanted(self.set))).collect()
     }
 
@@ -115,6 +115,15 @@ impl Sync<'_> {
         }
         pods.into_iter().flatten().map(|pod| Value::clone(&pod)).filter(pod::is_active).collect()
     }
+}
+
+/// Whether a reserved number or range, such as `"3-5"`, has an ordinal.
+fn has_ordinal(reserved: &Value, ordinal: i64) -> bool {
+    let Some((first, last)) = reserved.as_str().and_then(|range| range.split_once('-')) else {
+        return *reserved == ordinal;
+    };
+    first.parse().is_ok_and(|first: i64| first <= ordinal)
+        && last.parse().is_ok_and(|last: i64| ordinal <= last)
 }
 
 /// Returns the sum of the weights that match a pod.
