@@ -127,31 +127,6 @@ async fn a_pause_with_an_original_partition_is_taken_over() {
     assert!(output.transcript.contains(last), "{}", output.transcript);
 }
 
-#[tokio::test(start_paused = true)]
-async fn ordinals_that_are_left_out_are_not_slots() {
-    let asts = (&ADVANCED_STATEFULSETS, "asts/web");
-    let web = Web::new(asts, 3, &json!({})).await;
-    web.patch(&json!({"spec": {"reserveOrdinals": [1, 3, 4]}}));
-    web.cluster.advance(60).await;
-    web.pause_and_change("app:2.0").await;
-    let output = web.run("step --by 1").await;
-    output.ends(0);
-    assert!(output.transcript.contains("web-5"), "{}", output.transcript);
-    assert_eq!(web.partition(), 2);
-    web.run("step --all").await.ends(0);
-    assert_eq!(web.pods(), "2.0 3/3");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_unordered_update_is_stepped_by_number_of_pods() {
-    let asts = (&ADVANCED_STATEFULSETS, "asts/web");
-    let web = Web::changed(asts, 4, &json!({"unorderedUpdate": {}}), "app:2.0").await;
-    web.run("step").await.ends(0);
-    assert_eq!((web.pods().as_str(), web.partition()), ("1.0 3/3, 2.0 1/1", json!(3)));
-    web.run("step --all").await.ends(0);
-    assert_eq!(web.pods(), "2.0 4/4");
-}
-
 /// The selector of the strategy leaves out the nodes that are not ready.
 #[tokio::test(start_paused = true)]
 async fn unready_nodes_are_skipped_until_they_are_ready() {
