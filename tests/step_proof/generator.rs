@@ -161,7 +161,11 @@ impl Draw {
             self.created.spec["updateStrategy"]["rollingUpdate"]["unorderedUpdate"] =
                 json!({"priorityStrategy": {"weightPriority": terms}});
             if dice.once_in(2) {
-                self.node_faults.push(node_fault(dice)); // an unavailable pod may not be the next one
+                // As many pods may be unavailable as there are on the node. They may not be the next ones.
+                self.node_faults.push(node_fault(dice));
+                let on_node = (self.created.pods + 2) / 3;
+                self.created.spec["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = on_node.into();
+                self.words.max_unavailable = Some(Share::Pods(on_node));
             }
         }
     }

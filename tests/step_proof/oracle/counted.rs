@@ -23,6 +23,7 @@ struct Batch {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a run and its batch")]
 pub(super) struct Counted {
     batch: Option<Batch>,
     /// The most updated pods there may be now.

@@ -149,14 +149,17 @@ impl Nodes {
         Ok(())
     }
 
-    /// Those of the last batch are of the new revision, and have been well for long enough. A node
-    /// that is gone or not ready is passed over.
+    /// Those of the last batch are of the new revision, and have been well for long enough. A node that is gone is passed
+    /// over, and one that is not ready and whose pod was not replaced.
     fn check_soaked(&self, scene: &Scene<'_>, soak: i64, what: &str) -> Result<(), String> {
         if scene.words.is_some_and(|words| words.skip_soak) {
             return Ok(());
         }
         let unsoaked = |view: &World| -> Vec<i64> {
-            let is_there = |node: &i64| view.nodes.get(node) == Some(&true) && view.wants(*node);
+            let is_replaced =
+                |node: i64| view.is_updated(node) || view.pod(node).is_some_and(|pod| pod.is_leaving);
+            let is_there =
+                |node: &i64| view.wants(*node) && (view.nodes.get(node) == Some(&true) || is_replaced(*node));
             let there = self.batch.iter().copied().filter(is_there);
             there.filter(|node| !is_soaked(view, *node, soak, scene.change.decided)).collect()
         };

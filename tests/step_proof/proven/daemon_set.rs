@@ -120,6 +120,16 @@ fn histories() {
                 "a batch begins, and [0] have not soaked for 30s",
             ),
             (
+                "a node that is not ready any more after its pod was replaced",
+                "batch 0; turn 0; pass 29; unready 0; pass 60; batch 3",
+                "",
+            ),
+            (
+                "a pod that never became ready on a node that is not ready any more",
+                "batch 0; delete 0; pass 1; start 0; unready 0; pass 60; batch 3",
+                "a batch begins, and [0] have not soaked for 30s",
+            ),
+            (
                 "an end before the soak is over",
                 "batch 0; turn 0; pass 5; end 1",
                 "the plan ends, and [0] have not soaked for 30s",

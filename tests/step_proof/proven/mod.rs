@@ -162,6 +162,11 @@ impl History {
                 let pod = self.pod(number(place), "app:1.5", None);
                 self.push(By::Other, What::Pod(self.name(place), Some(pod)));
             }
+            // A pod of the new revision starts in its place.
+            ["start", place] => {
+                let pod = self.pod(number(place), "app:2.0", None);
+                self.push(By::Cluster, What::Pod(self.name(place), Some(pod)));
+            }
             ["unready", node] => self.push(By::Other, What::Node(number(node), Some((false, false)))),
             ["image", image] => {
                 self.set["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
