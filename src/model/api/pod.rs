@@ -121,15 +121,14 @@ impl Pod {
     }
 
     /// Returns since when a ready pod is ready with every container running. The kubelet can miss the moment in which a container
-    /// was not ready. A pod cannot be ready before the API server created it, even if the clock of its node is behind; one that
-    /// was updated in place without a restart has been ready with its present template since then.
+    /// was not ready. A pod cannot be ready before the API server created it, even if the clock of its node is behind.
     #[must_use]
     pub fn ready_since(&self) -> Option<Timestamp> {
         let started = self.containers.iter().filter_map(|container| match container.state {
             ContainerState::Running { since } => since,
             _ => None,
         });
-        started.chain(self.updated_at()).chain(self.readiness.since).max()
+        started.chain(self.created).chain(self.readiness.since).max()
     }
 
     /// Whether the pod has been ready for at least `min_ready_seconds`, as controllers define

@@ -53,11 +53,12 @@ impl StepKind for StepDaemonSet {
         for pod in state.observed.own_pods() {
             by_node.entry(node_of(pod)).or_default().push(pod);
         }
-        // A pod stays for a while after its node was removed, and its controller does not count it.
+        let (mut missing, is_whole) = missing(state, by_node.len());
+        // A pod stays for a while after its node was removed, and hides that another one is missing. Or its node is new.
         let exists = |node: &&str| state.nodes.is_none() || state.node(node).is_some();
-        let (mut missing, is_whole) = missing(state, by_node.keys().filter(|node| exists(node)).count());
+        let is_hidden = !by_node.keys().all(|node| exists(node));
         for node in state.last_batch_slots.iter().filter(|node| exists(node)) {
-            if (missing > 0 || !is_whole) && !by_node.contains_key(node) {
+            if (missing > 0 || is_hidden || !is_whole) && !by_node.contains_key(node) {
                 by_node.insert(node, Vec::new());
                 missing = missing.saturating_sub(1);
             }

@@ -75,7 +75,9 @@ impl Soak {
         if !slot.is_ready() {
             return Duration::ZERO;
         }
-        let by_stamps = slot.pod.and_then(Pod::ready_since).map_or(Duration::MAX, |since| {
+        // Without a restart a pod stays ready during its update in place.
+        let since = slot.pod.and_then(|pod| pod.ready_since().max(pod.updated_at()));
+        let by_stamps = since.map_or(Duration::MAX, |since| {
             let ready_for = now.server_time.duration_since(since).saturating_sub(STAMP_PRECISION);
             Duration::try_from(ready_for).unwrap_or_default()
         });
