@@ -38,7 +38,8 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
     if state.is_moving() {
         return Action::Wait;
     }
-    if !state.slots.iter().any(|slot| state.is_in_batch(slot) && slot.is_updated) {
+    let of_batch = || state.slots.iter().filter(|slot| state.is_in_batch(slot));
+    if of_batch().any(PodSlot::awaits_release) && !of_batch().any(|slot| slot.is_updated) {
         return Action::Finish(only_skipped_left(state, false)); // their nodes failed before the first release
     }
     if let Some(action) = decide_check(state, memory, batch.number) {

@@ -9,7 +9,6 @@ use std::time::Duration;
 use k8s_openapi::jiff::SignedDuration;
 
 use super::slot::PodSlot;
-use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Check, CheckResult, CheckWatch, SETTLING_TIME};
 

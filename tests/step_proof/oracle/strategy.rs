@@ -99,14 +99,35 @@ impl Strategies {
     }
 }
 
+/// The limits that another client writes beside what holds are original ones from then on.
+fn take_limits(original: &mut Map<String, Value>, was: &Map<String, Value>, is: &Map<String, Value>) {
+    let limits = |fields: &Map<String, Value>| {
+        fields.get("updateStrategy").and_then(|strategy| strategy.get("rollingUpdate")?.as_object()).cloned()
+    };
+    let (was, is) = (limits(was).unwrap_or_default(), limits(is).unwrap_or_default());
+    let of_hold = ["partition", "paused", "selector"];
+    let names = was.keys().chain(is.keys()).filter(|name| !of_hold.contains(&name.as_str()));
+    for name in names.filter(|name| was.get(*name) != is.get(*name)) {
+        let own = original.get_mut("updateStrategy").and_then(|strategy| strategy.get_mut("rollingUpdate"));
+        let Some(own) = own.and_then(Value::as_object_mut) else { return };
+        match is.get(name) {
+            Some(value) => drop(own.insert(name.clone(), value.clone())),
+            None => drop(own.remove(name)),
+        }
+    }
+}
+
 /// What another client writes is the original from then on, unless it is what the plan had set, or what
 /// `pause` holds it by.
 pub(super) fn take_external_change(original: &mut Map<String, Value>, before: &World, after: &World) {
     let (was, is) = (before.fields(), after.fields());
     let is_without_plan = |hold: Value| hold.is_object() && hold["plan"].is_null();
     let is_pause = before.hold() != after.hold() && after.hold().is_some_and(is_without_plan);
-    if is_pause || before.kind != Kind::Deployment && after.is_stepped() {
+    if is_pause {
         return;
+    }
+    if before.kind != Kind::Deployment && after.is_stepped() {
+        return take_limits(original, &was, &is);
     }
     for name in was.keys().chain(is.keys()).filter(|name| was.get(*name) != is.get(*name)) {
         match is.get(name) {
