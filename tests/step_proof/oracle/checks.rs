@@ -73,12 +73,12 @@ impl Oracle for Checks {
     }
 }
 
-/// Whether the check is why the process ended.
+/// Whether the check of the process is why it ended. One that continues a rollback says why that began.
 fn is_the_reason(process: &Process) -> bool {
-    process
-        .transcript
-        .lines()
-        .any(|line| line.starts_with("error: ") && line.contains(": the check of batch"))
+    let has = |first: &str, then: &str| {
+        process.transcript.lines().any(|line| line.starts_with(first) && line.contains(then))
+    };
+    has("error: ", ": the check of batch") && has("batch ", ": failed")
 }
 
 fn most_failures(results: &[bool]) -> usize {

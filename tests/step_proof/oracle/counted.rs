@@ -188,7 +188,7 @@ impl Counted {
         if is_refused { Err(format!("{what}, and the check refused the last batch")) } else { Ok(()) }
     }
 
-    /// Enough updated pods have been well for the soak.
+    /// Enough updated pods have been well for the soak. With `--force` those on nodes that are not ready are passed over.
     fn check_soaked(&self, scene: &Scene<'_>, soak: i64, goal: i64, what: &str) -> Result<(), String> {
         let Some(batch) = self.batch.as_ref().filter(|_| !self.is_disturbed) else { return Ok(()) };
         if scene.words.is_some_and(|words| words.skip_soak) {
@@ -202,7 +202,10 @@ impl Counted {
         };
         let soaked = |view: &World| {
             let scaled = if is_deployment { goal * view.replicas() / batch.of.max(1) } else { goal };
-            count(on(view, view.image()).filter(is_soaked)) >= scaled.min(goal)
+            let is_ignored = |pod: &&Pod| {
+                scene.pace.ignores_unready && view.nodes.get(&pod.place).is_some_and(|ready| !ready)
+            };
+            count(on(view, view.image()).filter(|pod| is_soaked(pod) || is_ignored(pod))) >= scaled.min(goal)
         };
         if scene.views().any(soaked) {
             Ok(())
