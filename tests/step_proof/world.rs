@@ -18,6 +18,7 @@ pub(crate) type Millis = i64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pod {
     pub(crate) place: i64,
+    pub(crate) node: Option<i64>,
     pub(crate) image: String,
     pub(crate) is_leaving: bool,
     /// Since when it is ready, by its stamp.
@@ -41,6 +42,7 @@ impl Pod {
             containers().map(|one| stamp(&one["state"]["running"]["startedAt"]).unwrap_or(Millis::MAX));
         Self {
             place: place_of(pod).unwrap_or(-1),
+            node: pod["spec"]["nodeName"].as_str().and_then(node_number),
             image: image_of(pod),
             is_leaving: !pod["metadata"]["deletionTimestamp"].is_null(),
             ready: ready.filter(|_| runs).and_then(|one| stamp(&one["lastTransitionTime"])),
@@ -118,6 +120,11 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// The reserved ordinals of an Advanced StatefulSet.
+    pub(crate) fn reserved(&self) -> &Value {
+        &self.set["spec"]["reserveOrdinals"]
+    }
+
     pub(crate) fn strategy(&self) -> &Value {
         let spec = &self.set["spec"];
         if self.kind == Kind::Deployment { &spec["strategy"] } else { &spec["updateStrategy"] }

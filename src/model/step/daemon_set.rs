@@ -56,7 +56,7 @@ impl StepKind for StepDaemonSet {
         let (mut missing, is_whole) = missing(state, by_node.len());
         // A pod stays for a while after its node was removed, and hides that another one is missing. Or its node is new.
         let exists = |node: &&str| state.nodes.is_none() || state.node(node).is_some();
-        let is_hidden = !by_node.keys().all(|node| exists(node));
+        let is_hidden = !by_node.keys().all(&exists);
         for node in state.last_batch_slots.iter().filter(|node| exists(node)) {
             if (missing > 0 || is_hidden || !is_whole) && !by_node.contains_key(node) {
                 by_node.insert(node, Vec::new());

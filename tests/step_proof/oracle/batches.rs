@@ -89,6 +89,9 @@ impl BatchOrder {
         if let Some(last) = &mut self.last {
             last.extend(added.filter(|ordinal| released.contains(ordinal)));
         }
+        if scene.before.reserved() != scene.after.reserved() {
+            self.last = None; // other ordinals have its pods
+        }
     }
 
     fn begin(&mut self, scene: &Scene<'_>) -> Result<(), String> {

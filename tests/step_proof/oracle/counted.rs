@@ -85,6 +85,9 @@ impl Counted {
         if let Some(batch) = self.batch.as_mut().filter(|_| is != was && before.kind.has_ordinals()) {
             batch.end = released_by(&after.batch(), after);
         }
+        if before.reserved() != after.reserved() {
+            self.batch = None; // other ordinals have its pods
+        }
         self.is_disturbed |= before.image() != after.image()
             || before.strategy() != after.strategy()
             || is != was && !is_deployment;
@@ -203,7 +206,8 @@ impl Counted {
         let soaked = |view: &World| {
             let scaled = if is_deployment { goal * view.replicas() / batch.of.max(1) } else { goal };
             let is_ignored = |pod: &&Pod| {
-                scene.pace.ignores_unready && view.nodes.get(&pod.place).is_some_and(|ready| !ready)
+                scene.pace.ignores_unready
+                    && pod.node.is_some_and(|node| view.nodes.get(&node) == Some(&false))
             };
             count(on(view, view.image()).filter(|pod| is_soaked(pod) || is_ignored(pod))) >= scaled.min(goal)
         };

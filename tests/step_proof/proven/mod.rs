@@ -100,7 +100,15 @@ impl History {
 
     fn pod(&self, place: i64, image: &str, ready: Option<Millis>) -> Pod {
         let started = ready.unwrap_or(self.now);
-        Pod { place, image: image.to_owned(), is_leaving: false, ready, started, has_terminated: false }
+        Pod {
+            place,
+            node: None,
+            image: image.to_owned(),
+            is_leaving: false,
+            ready,
+            started,
+            has_terminated: false,
+        }
     }
 
     fn push(&mut self, by: By, what: What) {
