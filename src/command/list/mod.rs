@@ -46,16 +46,16 @@ pub struct Request {
 impl Request {
     /// Returns what is kept of a workload. Only documents and the last change of a template need more of complete rollouts
     /// than their rows.
-    fn keep(&self, workload: Workload, now: Timestamp) -> Listed {
+    fn keep(&self, workload: Workload, now: Timestamp) -> Kept {
         match self.output {
             TableForm::Text | TableForm::Markdown | TableForm::Name if self.since.is_none() => {
                 let workload = workload.without_managed_fields();
                 match RolloutView::of_alone(&workload, now) {
-                    Some(view) => Listed::Complete(view.with_identity_only()),
-                    None => Listed::Unread(workload),
+                    Some(view) => Kept::Complete(view.with_identity_only()),
+                    None => Kept::Unread(workload),
                 }
             }
-            _ => Listed::Unread(workload.with_template_owners_only()),
+            _ => Kept::Unread(workload.with_template_owners_only()),
         }
     }
 
@@ -94,7 +94,7 @@ impl Request {
 
 /// What is kept of a workload while the others are listed.
 #[expect(clippy::large_enum_variant, reason = "most are the large one")]
-enum Listed {
+enum Kept {
     /// The view of a complete rollout, which follows from the workload.
     Complete(RolloutView),
     /// A workload of which more must be read.
@@ -111,8 +111,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let (mut rollouts, mut unread) = (Vec::new(), Vec::new());
     for workload in workloads {
         match workload {
-            Listed::Complete(view) => rollouts.push(view),
-            Listed::Unread(workload) => unread.push(workload),
+            Kept::Complete(view) => rollouts.push(view),
+            Kept::Unread(workload) => unread.push(workload),
         }
     }
     let needs = Needs { since: request.since.map(|since| since.resolve(source.now())), ..Needs::LIST };

@@ -43,7 +43,7 @@ fn a_batch_fails_after_its_limit_and_not_before() {
     let failed = |results: &[bool]| {
         let mut history = released(results);
         history.ends_with(4);
-        let transcript = "error: statefulset.apps/db: the check of batch 1 failed: exit 1";
+        let transcript = "batch 1: failed\nerror: statefulset.apps/db: the check of batch 1 failed: exit 1";
         history.timeline.processes[0].transcript = transcript.to_owned();
         history
     };
