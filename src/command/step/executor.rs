@@ -42,7 +42,7 @@ const CONCURRENT_DELETIONS: usize = 32;
 
 /// How long after its decision a pod of a wave may be deleted. A process may be suspended between the two, and other pods
 /// may have become unavailable meanwhile.
-const WAVE_LIMIT: Duration = Duration::from_secs(60);
+const WAVE_LIMIT: Duration = Duration::from_secs(15);
 
 /// Executes the tasks of a stepper.
 pub(super) struct StepExecutor<'a> {

@@ -184,6 +184,8 @@ impl Memory {
 }
 
 impl Progress {
+    /// A longer time without an observation counts as a minute: the process was suspended.
+    ///
     /// Restarts the time when more pods are ready than ever before. A large batch is released pod by pod. A crashing
     /// pod becomes ready repeatedly, and must not restart it.
     fn observe<'s>(&mut self, ready: usize, awaited: impl IntoIterator<Item = &'s str>, now: Duration) {
@@ -191,7 +193,7 @@ impl Progress {
             *self = Self { furthest: ready, ..Self::default() };
         }
         for key in std::mem::take(&mut self.awaited) {
-            *self.waited.entry(key).or_default() += now.saturating_sub(self.observed);
+            *self.waited.entry(key).or_default() += now.saturating_sub(self.observed).min(REPORT_TIME);
         }
         self.awaited = awaited.into_iter().map(str::to_owned).collect();
         self.observed = now;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::event::StepOptions;
-use super::slot::{PodSlot, max_unavailable, own_limit, released_or_updated};
+use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
 use crate::error::Result;
 use crate::model::api::pod::{Node, Pod};
 use crate::model::cause::{Cause, causes_without_holds};
@@ -182,10 +182,16 @@ impl<'a> State<'a> {
         self.required().filter(|slot| slot.soaks)
     }
 
-    /// Whether a slot must be ready before the plan continues.
+    /// Whether a slot must be ready before the plan continues: of the batch also one that a later command does not select.
     pub(super) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
-        let is_tolerated = slot.is_tolerated && !self.is_in_batch(slot);
-        slot.is_released && slot.excluded.is_none() && !slot.is_ignored(self.pace()) && !is_tolerated
+        let is_in_batch = self.is_in_batch(slot);
+        let is_excluded = match slot.excluded {
+            Some(ExcludedBy::Selector) => !is_in_batch,
+            Some(ExcludedBy::OwnPartition) => true,
+            None => false,
+        };
+        let is_tolerated = slot.is_tolerated && !is_in_batch;
+        slot.is_released && !is_excluded && !slot.is_ignored(self.pace()) && !is_tolerated
     }
 
     /// Whether released pods are being replaced, or slots of the batch wait for their release.

@@ -187,6 +187,17 @@ fn missing_pods_are_counted_and_named_by_the_batch() {
     assert_eq!(gone.listed(), "n1 up, n3 up, n4 up");
 }
 
+/// A later command selects other nodes while the pod of the batch is being replaced.
+#[test]
+fn a_released_slot_of_the_batch_is_awaited_though_it_is_not_selected_any_more() {
+    for (batch, is_moving) in [("n1", true), ("n2", false)] {
+        let fixture = DaemonSetFixture::of(2, &[("n1", "-old"), ("n2", "new")]).with_batch(&[batch]);
+        let mut fixture = fixture.in_zones(&[("n1", "a"), ("n2", "b")]);
+        fixture.plan.pace.node_selector = Some("zone=b".to_owned());
+        assert_eq!(fixture.state().is_moving(), is_moving, "{batch}");
+    }
+}
+
 /// The node `gone` was removed, and its pod stays until it is collected. The controller has not noticed yet that the pod of
 /// `n3` is missing.
 #[test]
