@@ -314,7 +314,7 @@ fn node_fault(dice: &mut Dice) -> NodeFault {
 }
 
 fn suspension(dice: &mut Dice) -> Suspension {
-    let lasts = Duration::from_secs(*dice.one_of(&[20, 20, 90, 400]));
+    let lasts = Duration::from_secs(*dice.one_of(&[10, 20, 90, 400]));
     // The first wave is after the reads that find the workload, acquire the lock, begin the batch and decide on the wave.
     let at = if dice.once_in(2) { 4 } else { dice.index(10) };
     Suspension { at, lasts }

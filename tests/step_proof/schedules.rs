@@ -169,7 +169,7 @@ impl Coverage {
         self.selected += usize::from(draw.words.zone.is_some());
         let is_late = |change: &Change| {
             let is_deletion = matches!(change.by, By::Process(_)) && matches!(change.what, What::Pod(..));
-            is_deletion && change.looked_at.is_some_and(|looked| change.at > looked + 15_000)
+            is_deletion && change.looked_at.is_some_and(|looked| change.at > looked + 8_000)
         };
         self.late_deletions += usize::from(timeline.changes.iter().any(is_late));
         self.pauses += says("the plan is paused");
