@@ -48,6 +48,24 @@ impl HoldMethod {
         }
     }
 
+    /// Returns the value of a field after the end of the hold: the original one. Of an update strategy that another client
+    /// changed meanwhile, only what the hold wrote is restored.
+    #[must_use]
+    pub fn restored(
+        self,
+        workload: &Workload,
+        held: &HoldFields,
+        original: &HoldFields,
+        name: &str,
+    ) -> Option<Value> {
+        match self {
+            Self::Partition | Self::OnDelete => {
+                strategy::restored(workload, held.get(name), original.get(name))
+            }
+            Self::UpdateBudget => original.get(name).cloned(),
+        }
+    }
+
     /// Whether no updated pod counts as available while a plan holds the workload. The controller then never completes the
     /// rollout, keeps surge pods, and cannot be held for another template.
     pub(super) fn blocks_completion(self) -> bool {

@@ -229,7 +229,7 @@ impl Observation {
     /// Returns the stable revision: the one that served before the rollout began, never one with the live
     /// template.
     ///
-    /// It is the revision that the controller [records](Self::records_served_revision), or else the one with the most ready
+    /// It is the revision that the controller recorded when every pod ran it, or else the one with the most ready
     /// pods; none if two have equally many, because a write must not depend on a guess.
     #[must_use]
     pub fn stable(&self) -> Option<&Revision> {
