@@ -26,10 +26,10 @@ use crate::model::hold::plan::{CheckResult, Hold, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepEvent, StepReport, Stepper, Task};
-use crate::render::frame::{Frame, Steps};
+use crate::render::frame::Frame;
 use crate::render::message_writer::MessageWriter;
-use crate::render::step::{self as render, Printed, check_output, json};
-use crate::render::ui::Ui;
+use crate::render::step::{self as render, check_output, json};
+use crate::render::ui::{DocumentForm, Ui};
 use crate::world::process::{Process, Processes};
 use crate::world::shell::{ShellOutcome, run_shell};
 use crate::world::{Environment, Terminal};
@@ -44,7 +44,8 @@ const CONCURRENT_DELETIONS: usize = 32;
 /// may have become unavailable meanwhile.
 const WAVE_LIMIT: Duration = Duration::from_secs(15);
 
-/// Executes the tasks of a stepper.
+/// Executes the tasks of a stepper. Prints each report as a line of text or JSON, or draws the batches of the plan and the logs
+/// of the causes.
 pub(super) struct StepExecutor<'a> {
     source: &'a Source,
     field_manager: String,
@@ -131,28 +132,25 @@ impl Executor<Stepper> for StepExecutor<'_> {
             StepReport::Log(log) if self.draws => {
                 self.logs.keep(log.clone());
             }
-            report if self.draws => ui.err_lines(render::of(stepper, report, now).notes),
+            report if self.draws => ui.err_lines(render::notes(stepper, report, now)),
             StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
             report if self.is_json => {
-                if let Some(line) = json::line(stepper, report, now) {
-                    ui.out_json(&line);
+                if let Some(document) = json::document(stepper, report, now) {
+                    ui.out_streamed(&document, &DocumentForm::Json);
                 }
             }
-            report => print(render::of(stepper, report, now), ui),
+            report => {
+                if let Some(line) = render::result(stepper, report, now) {
+                    ui.out_wrapped(&line);
+                }
+                ui.err_lines(render::notes(stepper, report, now));
+            }
         }
     }
 
     fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
-        Frame::of_steps(Steps { stepper, now, logs: &self.logs }, size)
+        Frame::of_steps(stepper, now, &self.logs, size)
     }
-}
-
-/// Prints results on stdout, everything else on stderr.
-pub(super) fn print(printed: Printed, ui: &mut Ui) {
-    for line in printed.results {
-        ui.out_wrapped(&line);
-    }
-    ui.err_lines(&printed.notes);
 }
 
 impl<'a> StepExecutor<'a> {
@@ -208,7 +206,7 @@ impl<'a> StepExecutor<'a> {
         evict: bool,
     ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
         let (source, workload) = (self.source, workload.clone());
-        let (ends, decided) = (Rc::clone(&self.ends), Instant::now());
+        let (is_stopped, decided) = (Rc::clone(&self.is_stopped), Instant::now());
         async move {
             let object = workload.object();
             let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
@@ -220,7 +218,7 @@ impl<'a> StepExecutor<'a> {
             };
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
-                    None if ends.get() || decided.elapsed() >= WAVE_LIMIT => DeletionResult::NotSent,
+                    None if is_stopped.get() || decided.elapsed() >= WAVE_LIMIT => DeletionResult::NotSent,
                     None => source.remove_pod(object.namespace(), pod, evict).await,
                     Some(why) => why.clone(),
                 }

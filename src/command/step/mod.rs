@@ -7,7 +7,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::executor::{StepExecutor, print};
+use self::executor::StepExecutor;
 use super::context::{Context, new_lock};
 use super::event_loop::{Executor, drive};
 use super::preflight::{self, Planned};
@@ -21,7 +21,7 @@ use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
 use crate::render::step::{self as render, Closing, json};
-use crate::render::ui::Ui;
+use crate::render::ui::{DocumentForm, Ui};
 
 /// The arguments of `step`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

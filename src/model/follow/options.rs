@@ -12,7 +12,7 @@ use crate::model::hold::plan::Amount;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
-use crate::model::revision::RevisionWord;
+use crate::model::revision::{Revision, RevisionWord};
 use crate::model::text::json::Digest;
 
 /// The state of a rollout that a command waits for.
@@ -283,12 +283,26 @@ impl ExpectedRevision {
     /// reliable once the controller has observed the workload.
     fn resolve(&mut self, observation: &Observation, once: bool) -> Result<Option<RevisionMatch>> {
         let Self::Named(word) = self else { return Ok(None) };
-        let RevisionWord::Number(wanted) = word else {
-            let named = word.find(&observation.revisions)?;
-            *self = Self::Found { template: named.digest, label: named.label(), number: None };
-            return Ok(None);
+        let wanted = match word {
+            RevisionWord::Number(wanted) => *wanted,
+            // The revision of the live template, which the controller may store later.
+            RevisionWord::Current => {
+                let template = observation.workload.template_digest();
+                let current = observation.revisions.current().filter(|current| current.digest == template);
+                let label = current.map_or_else(|| "current".to_owned(), Revision::label);
+                *self = Self::Found { template, label, number: None };
+                return Ok(None);
+            }
+            // Counted from the newest revision, which the controller may store later.
+            RevisionWord::Back(_) if !observation.workload.is_observed() && !once => {
+                return Ok(Some(RevisionMatch::NotYet("the controller to observe the change".to_owned())));
+            }
+            word => {
+                let named = word.find(&observation.revisions)?;
+                *self = Self::Found { template: named.digest, label: named.label(), number: None };
+                return Ok(None);
+            }
         };
-        let wanted = *wanted;
         let numbered = observation.current_number().filter(|_| observation.workload.is_observed());
         if let Some(current) = numbered {
             if current == wanted {

@@ -70,7 +70,23 @@ impl FollowedTarget {
         self.options().undo_on_failure == Some(UndoScope::All)
             && self.rollback.is_none()
             && matches!(ended, Some(Outcome::Reached | Outcome::Held))
-            && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok())
+            && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && !start.was_complete)
+    }
+
+    /// Whether the rollout that failed has completed since, and its pods stay ready. A container in a crash loop is ready for
+    /// a moment. A target that follows the failure of another one is rolled back all the same.
+    #[must_use]
+    pub fn has_recovered(&self, observation: &Observation, now: Timestamp) -> bool {
+        let is_own_failure = self
+            .rollback
+            .as_ref()
+            .is_some_and(|rollback| matches!(rollback.failed.outcome, Outcome::Failed(_)));
+        let stays_ready = |pod: &Pod| {
+            pod.ready && pod.ready_since().is_some_and(|since| now.duration_since(since) >= RECOVERED_AFTER)
+        };
+        is_own_failure
+            && verdict(observation).state == RolloutState::Complete
+            && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)
     }
 
     /// Returns the label of the revision to roll back to, or the reason for which the target is not rolled back.

@@ -11,6 +11,7 @@ use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::kind::fields::HOLD_ANNOTATION;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::{Workload, strategy};
 use crate::model::revision::{PodCount, Revision, Revisions};
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from

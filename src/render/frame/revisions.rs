@@ -124,7 +124,7 @@ fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestam
     let (count, words) = match &observed.pods {
         Some(_) => in_words(some, observed, now),
         // Listing pods is forbidden.
-        None => match PodCount::of_replica_set(revision) {
+        None => match revision.replica_set_counts.pods {
             PodCount { total: 0, .. } => (String::new(), Line::default()),
             PodCount { ready, total } => (pods(total), Line::of(format!("{ready} ready"))),
         },

@@ -48,6 +48,13 @@ pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) 
         StepOutcome::Gone { recreated } => ui.err_line(&gone(&name, *recreated)),
         StepOutcome::Error(_) => {}
     }
+    let says_lock = matches!(outcome, StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_));
+    let lock = Hold::in_force(workload).and_then(|hold| hold.lock).filter(|_| !says_lock);
+    if lock.is_some_and(|lock| closing.stepper.is_some_and(|stepper| stepper.holder() == lock.holder)) {
+        ui.err_line(&format!(
+            "warning: {name}: its lock was not released, so a step on another host needs --take-over"
+        ));
+    }
     ui.err_lines(hints::of(workload, view, outcome).iter().map(|hint| format!("hint: {hint}")));
 }
 
