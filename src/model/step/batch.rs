@@ -196,7 +196,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
 }
 
 /// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
-pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome {
+fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome {
     let others = state.slots.iter().filter(|slot| slot.is_not_selected()).count();
     match state.skipped_nodes(false) {
         nodes if !nodes.is_empty() => StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)),
@@ -206,7 +206,7 @@ pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> 
 }
 
 /// Returns the outcome of a command whose goal is reached.
-pub(super) fn reached(state: &State<'_>) -> StepOutcome {
+fn reached(state: &State<'_>) -> StepOutcome {
     let updated = state.slots.iter().filter(|slot| slot.is_updated).count();
     StepOutcome::Reached { updated, of: state.slots.len() }
 }
@@ -232,7 +232,7 @@ pub(super) fn unhealthy(state: &State<'_>, next: &PlannedBatch) -> Option<StopRe
 }
 
 /// Returns the reason to stop if a released pod is not ready.
-pub(super) fn unready(state: &State<'_>) -> Option<StopReason> {
+fn unready(state: &State<'_>) -> Option<StopReason> {
     let pods = state.reasons(state.required().filter(|slot| !slot.is_ready()));
     (!pods.is_empty()).then(|| StopReason::Unhealthy { pods, allowed: state.allowed() })
 }

@@ -6,7 +6,7 @@
 //! Its pods are interchangeable, so that a slot is a number: slot 3 of 10 is the third pod to be updated.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::slot::{PodSlot, as_count, max_unavailable};
 use super::state::{State, StepKind};
@@ -176,11 +176,14 @@ struct OutdatedPods {
 impl HeldPods {
     fn of(state: &State<'_>) -> Self {
         let available = |pods: &[&Pod]| as_number(pods.iter().filter(|pod| state.is_available(pod)).count());
+        let mut by_owner: HashMap<&str, Vec<&Pod>> = HashMap::new();
+        for pod in &state.outdated {
+            by_owner.entry(&pod.owner_uid).or_default().push(pod);
+        }
         let mut replica_sets: Vec<_> = state.observed.revisions.iter().collect();
         replica_sets.sort_by_key(|revision| revision.created);
         let outdated = replica_sets.into_iter().map(|revision| {
-            let pods: Vec<&Pod> =
-                state.outdated.iter().copied().filter(|pod| pod.owner_uid == revision.uid).collect();
+            let pods = by_owner.remove(revision.uid.as_str()).unwrap_or_default();
             let available = available(&pods);
             let unready = as_number(pods.iter().filter(|pod| !pod.ready).count());
             let is_held = revision.replica_set_counts.min_ready_seconds == NEVER_AVAILABLE;

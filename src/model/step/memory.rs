@@ -110,9 +110,9 @@ impl Memory {
         let now = state.now.elapsed;
         let interruption = self.soak.observe(state.soaking(), now);
         let ready = state.slots.iter().filter(|slot| slot.is_ready() && state.is_in_batch(slot)).count();
-        let is_moving = state.is_moving();
         let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot));
         self.progress.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
+        let is_moving = !self.progress.awaited.is_empty();
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
