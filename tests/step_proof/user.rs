@@ -144,7 +144,8 @@ impl Terminal<'_> {
                 }
                 Some(output)
                     if output.exit == 5
-                        && (is_paused(&set) || first.kind.is_counted() && says("rollout2 resume")) =>
+                        && says("rollout2 resume")
+                        && (is_paused(&set) || first.kind.is_counted()) =>
                 {
                     command(&self.cluster.sim, &self.set, "resume").await;
                 }

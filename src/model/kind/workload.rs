@@ -299,6 +299,12 @@ impl Pods {
         }
     }
 
+    /// Returns the members of `spec` that decide which ordinals the pods have, beside their number.
+    #[must_use]
+    pub fn ordinal_fields(self) -> &'static [&'static str] {
+        if self == Self::ByOrdinal { &["ordinals", "reserveOrdinals"] } else { &[] }
+    }
+
     /// Whether nothing tells the pods apart, so that the pods that a scale-down removes cannot be predicted.
     #[must_use]
     pub fn are_interchangeable(self) -> bool {

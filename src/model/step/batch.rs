@@ -69,7 +69,7 @@ fn decide_check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Act
 /// [`WAVE_PAUSE`].
 fn is_wave_due(state: &State<'_>, memory: &Memory, size: usize) -> bool {
     let is_left =
-        |slot: &&PodSlot<'_>| state.is_in_batch(slot) && !slot.is_released && slot.unready_node.is_none();
+        |slot: &&PodSlot<'_>| state.is_in_batch(slot) && slot.awaits_release() && slot.unready_node.is_none();
     let left = state.slots.iter().filter(is_left).count();
     let is_large = size >= left.min(state.allowed().div_ceil(2));
     let now = state.now.elapsed;

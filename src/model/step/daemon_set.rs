@@ -79,7 +79,7 @@ impl StepKind for StepDaemonSet {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let mut free = state.budget_left();
         let mut wave = Vec::new();
-        let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
+        let ready = |slot: &&PodSlot<'_>| slot.awaits_release() && slot.unready_node.is_none();
         for slot in state.slots.iter().filter(|slot| batch.contains(&slot.key)).filter(ready) {
             let cost = i64::from(slot.is_available);
             if let Some(pod) = slot.pod.filter(|_| cost <= free.max(0)) {

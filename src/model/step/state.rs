@@ -39,7 +39,7 @@ pub(super) struct State<'a> {
     pub(super) last_batch_slots: BTreeSet<&'a str>,
     /// The slots in the order of release.
     pub(super) slots: Vec<PodSlot<'a>>,
-    /// The batch in progress, if some of its slots still exist.
+    /// The batch in progress, if some of its slots still exist and are released, or may be.
     pub(super) present_batch: Option<&'a PlannedBatch>,
 }
 
@@ -80,7 +80,9 @@ impl<'a> State<'a> {
             present_batch: None,
         };
         state.slots = state.kind.slots(&state);
-        let exists = state.slots.iter().any(|slot| slot.is_in_last_batch);
+        // A later command may select other nodes before any slot of the batch is released.
+        let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.excluded != Some(ExcludedBy::Selector);
+        let exists = state.slots.iter().any(|slot| slot.is_in_last_batch && is_left(slot));
         state.present_batch = plan.batch_in_progress().filter(|_| exists);
         state
     }

@@ -14,6 +14,8 @@ const OLDEST_LOOK: Millis = 120_000;
 pub(super) struct Nodes {
     /// The nodes of the batch that was begun last.
     batch: BTreeSet<i64>,
+    /// Those of them that it passed over, because they were not ready or are not selected any more.
+    passed_over: BTreeSet<i64>,
     /// Whether a check refuses it.
     is_refused: bool,
     /// The look that the last wave rests on, whose it was, and how many available pods it has removed.
@@ -48,6 +50,7 @@ impl Oracle for Nodes {
             self.batch.clear(); // it was of a plan that another client ended
             self.is_refused = false;
         }
+        self.passed_over.extend(self.batch.iter().filter(|node| is_passed_over(scene, **node)));
         let batch = batch(scene.after);
         if batch == self.batch || batch.is_empty() || scene.after.rolls_back() {
             return Ok(());
@@ -56,7 +59,7 @@ impl Oracle for Nodes {
         let is_there = self.batch.iter().any(|node| scene.before.wants(*node)); // else it is over
         let is_refused = is_there && self.is_refused;
         self.is_refused = scene.pace.check == Some(false);
-        self.batch = batch;
+        (self.batch, self.passed_over) = (batch, BTreeSet::new());
         checked?;
         if is_refused {
             return Err("a batch begins, and the check refused the last one".to_owned());
@@ -81,6 +84,9 @@ impl Nodes {
         let hold = seen.hold().unwrap_or_default();
         if hold["paused"] == true || hold["lock"].is_null() {
             return Err(format!("node-{place} is touched, and what was read shows: {hold}"));
+        }
+        if scene.pace.zone.is_some_and(|zone| place % 3 != zone) {
+            return Err(format!("node-{place} is not selected, and is touched"));
         }
         if scene.views().all(|view| view.nodes.get(&place) == Some(&false)) {
             return Err(format!("node-{place} is not ready, and is touched"));
@@ -149,8 +155,8 @@ impl Nodes {
         Ok(())
     }
 
-    /// Those of the last batch are of the new revision, and have been well for long enough. A node that is gone is passed
-    /// over, and one that is not ready and whose pod was not replaced.
+    /// Those of the last batch are of the new revision, and have been well for long enough. A node that is gone does not
+    /// count, and one that was passed over.
     fn check_soaked(&self, scene: &Scene<'_>, soak: i64, what: &str) -> Result<(), String> {
         if scene.words.is_some_and(|words| words.skip_soak) {
             return Ok(());
@@ -160,7 +166,7 @@ impl Nodes {
                 |node: i64| view.is_updated(node) || view.pod(node).is_some_and(|pod| pod.is_leaving);
             let is_there =
                 |node: &i64| view.wants(*node) && (view.nodes.get(node) == Some(&true) || is_replaced(*node));
-            let there = self.batch.iter().copied().filter(is_there);
+            let there = self.batch.difference(&self.passed_over).copied().filter(is_there);
             there.filter(|node| !is_soaked(view, *node, soak, scene.change.decided)).collect()
         };
         let mut views = scene.views().map(unsoaked);
@@ -170,6 +176,13 @@ impl Nodes {
         }
         Err(format!("{what}, and {first:?} have not soaked for {soak}s"))
     }
+}
+
+/// Whether a node of the batch keeps its outdated pod when a process writes, because it is not ready or not selected.
+fn is_passed_over(scene: &Scene<'_>, node: i64) -> bool {
+    let is_kept = scene.before.pod(node).is_some_and(|pod| !pod.is_leaving) && !scene.before.is_updated(node);
+    let is_selected = scene.pace.zone.is_none_or(|zone| node % 3 == zone);
+    is_kept && (!is_selected || scene.views().any(|view| view.nodes.get(&node) == Some(&false)))
 }
 
 fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {

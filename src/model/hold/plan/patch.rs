@@ -97,9 +97,9 @@ pub fn guarded(workload: &Workload) -> Patch {
     patch
 }
 
-/// Adds to a patch the preconditions that the fields of a plan are unchanged.
+/// Adds to a patch the preconditions that the fields of a plan are unchanged, and the ordinals whose pods it releases.
 pub(in crate::model) fn require_fields(workload: &Workload, patch: &mut Patch) {
-    for name in workload.hold_fields() {
+    for name in workload.hold_fields().iter().chain(workload.kind().pods().ordinal_fields()) {
         patch.require_unchanged(spec_path(name));
     }
 }

@@ -198,6 +198,21 @@ fn a_released_slot_of_the_batch_is_awaited_though_it_is_not_selected_any_more() 
     }
 }
 
+/// A later command selects other nodes before the slot of `n2` is released.
+#[test]
+fn a_slot_that_is_not_selected_any_more_is_not_released() {
+    for (n1, is_in_progress) in [("old", false), ("new", true)] {
+        let fixture = DaemonSetFixture::of(3, &[("n1", n1), ("n2", "old"), ("n3", "old")]);
+        let mut fixture =
+            fixture.in_zones(&[("n1", "a"), ("n2", "a"), ("n3", "b")]).with_batch(&["n1", "n2"]);
+        assert!(fixture.wave(2).contains(&"n2".to_owned()));
+        fixture.plan.pace.node_selector = Some("zone=b".to_owned());
+        assert_eq!(fixture.wave(2), [""; 0]);
+        assert_eq!(fixture.state().present_batch.is_some(), is_in_progress, "{n1}");
+        assert_eq!(fixture.next(), ["n3"]);
+    }
+}
+
 /// The node `gone` was removed, and its pod stays until it is collected. The controller has not noticed yet that the pod of
 /// `n3` is missing.
 #[test]
