@@ -370,7 +370,7 @@ impl Stepper {
             self.ending_due(),
             self.not_before,
             self.time_limit(),
-            memory.causes.ledger.dues().min(),
+            memory.causes.dues().min(),
             memory.stuck_pods.due(),
             Some(now.elapsed + POLL_EVERY),
         ];

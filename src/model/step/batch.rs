@@ -124,7 +124,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         Some(_) if memory.force => {
             begin_batch(state, next, state.unavailable_slots().map(|slot| slot.key.clone()).collect())
         }
-        Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.ledger.is_pending(now) => {
+        Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
             Action::wait_for("a cause to resolve, or to outlast its grace period")
         }
         Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {

@@ -17,6 +17,7 @@ use super::state_of;
 use super::view::{PlanView, batch, plan_view};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::engine::{Effects, Engine, Now, StopSignal};
+use crate::model::follow::CauseUpdate;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -212,9 +213,10 @@ impl Stepper {
         let is_ours = lock.is_some_and(|lock| self.memory.ownership.is_own(lock)) && self.is_stepping();
         let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
-        let Effects { reports, tasks } = memory.causes.observe(observed, now);
-        self.reporter.reports.extend(reports);
-        self.tasks.extend(tasks);
+        let CauseUpdate { changes, logs } = memory.observe_causes(observed, now);
+        let causes = changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change });
+        self.reporter.reports.extend(causes);
+        self.tasks.extend(logs.into_iter().map(Task::ReadLog));
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
         if state.plan.rolling_back {

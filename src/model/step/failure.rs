@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::slot::PodSlot;
 use super::state::State;
 use crate::model::api::patch::FieldPath;
-use crate::model::cause::CauseId;
+use crate::model::cause::Cause;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::model::engine::PodRef;
 use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, Plan, PlannedBatch};
@@ -20,12 +20,8 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
     if !state.is_moving() {
         return None;
     }
-    if let Some((id, pods)) = fatal_cause(state, memory) {
-        return Some(Action::Fail(BatchFailure::Cause {
-            batch: Some(batch.number),
-            id: id.name().to_owned(),
-            pods,
-        }));
+    if let Some(cause) = fatal_cause(state, memory) {
+        return Some(fail(Some(batch.number), cause, cause.pods.clone()));
     }
     memory.progress.is_over(state.pace().batch_timeout).then(|| past_timeout(state, batch.number))
 }
@@ -33,21 +29,24 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
 /// Returns the decision if updated pods fail outside a batch, for a plan that rolls back then. Other plans begin no batch
 /// while too many pods are unavailable.
 pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<Action> {
-    let is_updated = |name: &String| {
-        state.required().any(|slot| slot.is_updated && slot.pod.is_some_and(|pod| pod.name == *name))
+    let is_updated = |name: &&String| {
+        state.required().any(|slot| slot.is_updated && slot.pod.is_some_and(|pod| pod.name == **name))
     };
-    let (id, mut pods) = fatal_cause(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo)?;
-    pods.retain(is_updated);
-    let failure = |pods| BatchFailure::Cause { batch: None, id: id.name().to_owned(), pods };
-    (!pods.is_empty()).then(|| Action::Fail(failure(pods)))
+    let cause = fatal_cause(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo)?;
+    let pods: Vec<_> = cause.pods.iter().filter(is_updated).cloned().collect();
+    (!pods.is_empty()).then(|| fail(None, cause, pods))
+}
+
+fn fail(batch: Option<usize>, cause: &Cause, pods: Vec<String>) -> Action {
+    Action::Fail(BatchFailure::Cause { batch, id: cause.id.name().to_owned(), pods })
 }
 
 /// Returns a fatal cause of a required pod, or one without a pod, such as a quota.
-pub(super) fn fatal_cause(state: &State<'_>, memory: &Memory) -> Option<(CauseId, Vec<String>)> {
+pub(super) fn fatal_cause<'m>(state: &State<'_>, memory: &'m Memory) -> Option<&'m Cause> {
     let is_required =
         |name: &String| state.required().any(|slot| slot.pod.is_some_and(|pod| pod.name == *name));
-    let mut fatal = memory.causes.fatal(state.now.elapsed);
-    fatal.find(|(_, pods)| pods.is_empty() || pods.iter().any(is_required))
+    let mut fatal = memory.causes.expired(state.now.elapsed).map(|(cause, _)| cause);
+    fatal.find(|cause| cause.pods.is_empty() || cause.pods.iter().any(is_required))
 }
 
 /// Decides after the timeout of a batch. The batch has failed only if one of its pods was replaced. Otherwise other

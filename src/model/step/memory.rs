@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::event::{BatchView, StepOptions, StepReport, Task};
+use super::event::{BatchView, StepOptions};
 use super::ownership::Ownership;
 use super::soak::{CheckMemory, Interruption, NextCheck, Soak};
 use super::state::State;
-use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds};
+use crate::model::cause::{AllowedRestarts, Cause, causes_without_holds};
 use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::engine::{Effects, Now};
+use crate::model::engine::Now;
 use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
 use crate::model::hold::plan::{BatchFailure, Check, Lock};
 use crate::model::observation::Observation;
@@ -43,7 +43,10 @@ pub(super) struct Memory {
     pub(super) soak: Soak,
     /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
     pub(super) tolerated: BTreeSet<String>,
-    pub(super) causes: Causes,
+    /// The reported causes, and since when each fatal one lasts.
+    pub(super) causes: CauseLedger,
+    /// When the rollout last progressed. The grace period of a refusal begins again then.
+    pub(super) rollout_progress: ProgressClock,
     /// The stuck pods that this process deleted.
     pub(super) stuck_pods: StuckPodDeletions,
     pub(super) rollback: RollbackMemory,
@@ -135,6 +138,15 @@ impl Memory {
         rollback.revision.clone()
     }
 
+    /// Records the causes of an observation. Returns the changes, and the logs to read.
+    pub(super) fn observe_causes(&mut self, observed: &Observation, now: Now) -> CauseUpdate {
+        self.rollout_progress.record(&observed.workload, now.elapsed);
+        let causes = causes_without_holds(observed, now.server_time);
+        let grace = |cause: &Cause| cause.is_fatal().then_some(FATAL_CAUSE_GRACE);
+        let last_progress = self.rollout_progress.last_progress();
+        self.causes.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now)
+    }
+
     /// Decides what to do with the check of the batch.
     pub(super) fn next_check(&self, check: &Check, state: &State<'_>) -> NextCheck {
         self.batch.check.next(check, &self.soak, self.healthy(state), state.now.elapsed)
@@ -213,34 +225,6 @@ impl Progress {
     pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
         let waited = self.awaited.iter().map(|key| self.waited.get(key).copied().unwrap_or_default());
         Some(self.observed.saturating_add(limit.saturating_sub(waited.max()?)))
-    }
-}
-
-/// The reported causes, and the times at which fatal ones appeared.
-#[derive(Debug, Default)]
-pub(super) struct Causes {
-    pub(super) ledger: CauseLedger,
-    progress: ProgressClock,
-}
-
-impl Causes {
-    /// Records the causes of an observation. Returns reports of the changes, and tasks that read the logs.
-    pub(super) fn observe(&mut self, observed: &Observation, now: Now) -> Effects<StepReport, Task> {
-        self.progress.record(&observed.workload, now.elapsed);
-        let causes = causes_without_holds(observed, now.server_time);
-        let (grace, last_progress) =
-            (|cause: &Cause| cause.is_fatal().then_some(FATAL_CAUSE_GRACE), self.progress.last_progress());
-        let CauseUpdate { changes, logs } =
-            self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
-        Effects {
-            reports: changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }).collect(),
-            tasks: logs.into_iter().map(Task::ReadLog).collect(),
-        }
-    }
-
-    /// Returns the fatal causes that outlasted their grace period, each with its pods.
-    pub(super) fn fatal(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
-        self.ledger.expired(now).map(|(cause, _)| (cause.id, cause.pods.clone()))
     }
 }
 

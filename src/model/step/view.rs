@@ -122,7 +122,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
             (field.members().join("."), value)
         }),
         end_by_hand: state.hold.end_by_hand(state.workload()),
-        causes: memory.causes.ledger.active().cloned().collect(),
+        causes: memory.causes.active().cloned().collect(),
         update: None,
         stops: None,
     }
