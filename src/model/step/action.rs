@@ -101,8 +101,9 @@ impl Action {
         Self::WaitFor(what.into())
     }
 
-    pub(super) fn write(write: Write) -> Self {
-        Self::Write(Box::new(write))
+    /// Creates the action to send a patch. The hold is that of the plan that it stores; none if it ends the plan.
+    pub(super) fn write(purpose: Purpose, patch: Patch, hold: Option<Hold>) -> Self {
+        Self::Write(Box::new(Write { purpose, patch, hold }))
     }
 
     /// Creates the action to stop.
@@ -119,12 +120,12 @@ impl Action {
         workload: &Workload,
     ) -> Self {
         let (hold, patch) = hold.into_patch(workload, hold_fields);
-        Self::write(Write { purpose, patch, hold: Some(hold) })
+        Self::write(purpose, patch, Some(hold))
     }
 
     /// Creates the action to end the plan of a workload, and to restore the original fields.
     pub(super) fn end_plan(outcome: StepOutcome, hold: &Hold, workload: &Workload) -> Self {
-        Self::write(Write { purpose: Purpose::EndPlan(outcome), patch: hold.ending(workload), hold: None })
+        Self::write(Purpose::EndPlan(outcome), hold.ending(workload), None)
     }
 
     /// Returns the action for `-v 4`, as an imperative.

@@ -3,7 +3,7 @@
 //! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
 //! `src/model/hold/plan/rollback.rs` for the annotation during a rollback.
 
-use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, StopReason, Write};
+use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, StopReason};
 use super::memory::Memory;
 use super::slot::PodSlot;
 use super::state::State;
@@ -98,14 +98,13 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     if is_on_delete && below.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: Some(failure.clone()), rollback: Some(rollback) };
-        let purpose = Purpose::EndPlan(outcome);
-        return Action::write(Write { purpose, patch, hold: None });
+        return Action::write(Purpose::EndPlan(outcome), patch, None);
     }
     let plan = Plan { failure: failure.stored(), ..state.plan.clone() };
     let fields = below.map(|below| below.fields).unwrap_or_default();
     let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
-    Action::write(Write { purpose: Purpose::RollBack, patch, hold: Some(hold) })
+    Action::write(Purpose::RollBack, patch, Some(hold))
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
