@@ -28,7 +28,7 @@ const MAX_NAMES: usize = 64 << 10;
 /// batch is done.
 pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Action {
     if let Some(fields) = state.kind.release(state, batch) {
-        let hold = state.hold.clone().written_at(state.now.stamp());
+        let hold = state.hold_with(state.plan.clone());
         return Action::write_plan(Purpose::ReleaseSlots, hold, Some(fields), state.workload());
     }
     let wave = state.kind.wave(state, batch);

@@ -100,7 +100,9 @@ impl<'a> State<'a> {
 
     /// Returns the hold as the next write stores it, with another plan.
     pub(super) fn hold_with(&self, plan: Plan) -> Hold {
-        self.hold.clone().with_plan(plan).written_at(self.now.stamp())
+        let mut hold = self.hold.clone().with_plan(plan);
+        hold.lock = hold.lock.map(|lock| lock.written_at(self.now.stamp()));
+        hold
     }
 
     pub(super) fn pace(&self) -> &'a Pace {

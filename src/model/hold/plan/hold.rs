@@ -96,12 +96,6 @@ impl Hold {
         self
     }
 
-    /// Returns the same hold with the time of a write in its lock.
-    #[must_use]
-    pub fn written_at(self, now: String) -> Self {
-        Self { lock: self.lock.map(|lock| lock.written_at(now)), ..self }
-    }
-
     /// Sets whether the plan is paused.
     #[must_use]
     pub fn with_pause(self, paused: bool) -> Self {
