@@ -108,10 +108,10 @@ impl Stepper {
             return false;
         }
         let fits = self.cluster.apply(observed);
+        let Some(sent) = self.in_flight.take_if(|sent| sent.is_refresh()) else { return false };
         if !self.has_outcome() {
             self.unanswered_pods.clear();
         }
-        let Some(sent) = self.in_flight.take_if(|sent| sent.is_refresh()) else { return false };
         self.must_refresh |= !fits;
         if now.elapsed >= sent.since + MAX_REFRESH {
             self.reporter.report_once(StepReport::Waiting(TOO_SLOW.to_owned()));
@@ -172,10 +172,14 @@ impl Stepper {
             WriteResult::Unavailable(error) => self.retry(&error, now),
             WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_now(),
             WriteResult::Refused(_) if self.has_outcome() => {}
-            WriteResult::Refused(error) if self.is_rolling_back() => {
-                self.memory.rollback.blocked = Some(format!("the server refused the write: {error}"));
+            WriteResult::Refused(error) => {
+                let rollback = &mut self.memory.rollback;
+                if rollback.failure.is_some() || rollback.revision.is_some() {
+                    rollback.blocked = Some(format!("the server refused the write: {error}"));
+                } else {
+                    self.finish(StepOutcome::Error(error), now);
+                }
             }
-            WriteResult::Refused(error) => self.finish(StepOutcome::Error(error), now),
         }
         None
     }
@@ -205,18 +209,17 @@ impl Stepper {
         }
     }
 
-    /// Whether a rollback has begun or was decided on.
-    fn is_rolling_back(&self) -> bool {
-        self.memory.rollback.failure.is_some() || self.memory.rollback.revision.is_some()
-    }
-
     fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, now: Now) {
         let is_deletion =
             |sent: &mut InFlight| matches!(sent.action, Action::DeleteWave(_) | Action::DeleteStuckPod(_));
         let Some(sent) = self.in_flight.take_if(is_deletion) else { return };
         for (pod, result) in results {
+            self.unanswered_pods.remove(&pod.name);
             match result {
-                DeletionResult::Deleted => self.record_deleted(&pod, &sent.action),
+                DeletionResult::Deleted if matches!(sent.action, Action::DeleteStuckPod(_)) => {
+                    self.memory.stuck_pods.record(&pod);
+                }
+                DeletionResult::Deleted => {}
                 DeletionResult::NotSent => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
                     self.unanswered_pods.insert(pod.name);
@@ -237,13 +240,6 @@ impl Stepper {
                     self.reporter.eviction_refused(pod, message);
                 }
             }
-        }
-    }
-
-    fn record_deleted(&mut self, pod: &PodRef, action: &Action) {
-        self.unanswered_pods.remove(&pod.name);
-        if matches!(action, Action::DeleteStuckPod(_)) {
-            self.memory.stuck_pods.record(pod);
         }
     }
 
@@ -312,7 +308,6 @@ impl Stepper {
     /// Ends the command, whether or not its lock is released.
     pub(super) fn end(&mut self, outcome: StepOutcome) {
         if !self.is_finished() {
-            self.unanswered_pods = self.unanswered_deletions().map(str::to_owned).collect();
             if let Some(InFlight { action: Action::Write(write), .. }) = self.in_flight.take() {
                 self.memory.ownership.record_unanswered(*write);
                 self.must_refresh = true;
@@ -351,8 +346,7 @@ impl Stepper {
             Action::Write(write) => Some(&write.purpose),
             _ => None,
         });
-        let unanswered = self.memory.ownership.last_unanswered().filter(|_| self.must_refresh);
-        sent.or(unanswered) == Some(&Purpose::RollBack)
+        sent.or(self.unanswered_purpose()) == Some(&Purpose::RollBack)
     }
 
     fn ending_due(&self) -> Option<Duration> {

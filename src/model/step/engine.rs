@@ -42,7 +42,7 @@ pub struct Stepper {
     pub(super) conflicts: usize,
     /// Whether the next action needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
-    /// The pods whose deletion got no response.
+    /// The names of the pods whose deletion got no response, also of those in the wave in flight.
     pub(super) unanswered_pods: BTreeSet<String>,
     pub(super) due: Option<Duration>,
     /// The tasks since the last event.
@@ -138,19 +138,23 @@ impl Stepper {
     /// Returns the pods whose deletion was sent and got no response, and that are still there.
     #[must_use]
     pub fn unanswered(&self) -> Vec<String> {
-        let sent: BTreeSet<&str> = self.unanswered_deletions().collect();
-        let pods =
-            self.cluster.observed().into_iter().flat_map(Observation::own_pods).filter(|pod| pod.is_active());
-        let pods = pods.filter(|pod| sent.contains(pod.name.as_str())).map(|pod| pod.name.clone());
-        pods.collect::<BTreeSet<_>>().into_iter().collect()
+        let is_left = |name: &&String| {
+            let mut pods = self.cluster.observed().into_iter().flat_map(Observation::own_pods);
+            pods.any(|pod| pod.is_active() && pod.name == **name)
+        };
+        self.unanswered_pods.iter().filter(is_left).cloned().collect()
     }
 
     /// Returns what the last write was to do, as an imperative, if it got no response and no refresh since shows whether it is
     /// stored; none for the release of the lock.
     #[must_use]
     pub fn unanswered_write(&self) -> Option<&'static str> {
-        let purpose = self.memory.ownership.last_unanswered().filter(|_| self.must_refresh)?;
-        (*purpose != Purpose::Unlock).then(|| purpose.words())
+        self.unanswered_purpose().filter(|purpose| **purpose != Purpose::Unlock).map(Purpose::words)
+    }
+
+    /// Returns the purpose of the last write, if it got no response and no refresh since shows whether it is stored.
+    pub(super) fn unanswered_purpose(&self) -> Option<&Purpose> {
+        self.memory.ownership.last_unanswered().filter(|_| self.must_refresh)
     }
 
     /// Foretells how outdated pods will be updated; none before the first observation.
@@ -203,7 +207,7 @@ impl Stepper {
     pub fn must_stop_deleting(&self) -> bool {
         let is_changed = |observed| self.memory.ownership.external_change(observed).is_some();
         self.has_outcome()
-            || self.unanswered_deletions().next().is_some() && self.cluster.observed().is_some_and(is_changed)
+            || !self.unanswered_pods.is_empty() && self.cluster.observed().is_some_and(is_changed)
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
@@ -281,6 +285,7 @@ impl Stepper {
                 let pods = wave.clone();
                 let evict = state.is_some_and(|state| state.pace().evict);
                 self.memory.batch.last_wave = Some(now.elapsed);
+                self.unanswered_pods.extend(wave.iter().map(|pod| pod.name.clone()));
                 self.send(Action::DeleteWave(wave), Task::DeletePods { pods, evict }, now);
             }
             Action::DeleteStuckPod(pod) => {
@@ -331,16 +336,6 @@ impl Stepper {
     fn may_decide(&self, now: Now) -> bool {
         let is_due = self.not_before.is_none_or(|not_before| now.elapsed >= not_before);
         !self.is_finished() && self.in_flight.is_none() && is_due
-    }
-
-    /// Returns the names of the pods whose deletion was sent and got no response.
-    pub(super) fn unanswered_deletions(&self) -> impl Iterator<Item = &str> {
-        let wave = self.in_flight.as_ref().and_then(|sent| match &sent.action {
-            Action::DeleteWave(wave) => Some(wave),
-            _ => None,
-        });
-        let wave = wave.into_iter().flatten().map(|pod| &pod.name);
-        wave.chain(&self.unanswered_pods).map(String::as_str)
     }
 }
 
