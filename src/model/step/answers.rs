@@ -317,7 +317,7 @@ impl Stepper {
     }
 
     /// Ends a command that has its outcome, whether or not its lock is released.
-    pub(super) fn end_now(&mut self) {
+    fn end_now(&mut self) {
         if let Phase::Ending(outcome, _) = &self.phase {
             self.end(outcome.clone());
         }

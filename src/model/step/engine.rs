@@ -176,7 +176,7 @@ impl Stepper {
     }
 
     /// Returns the state of the plan for display.
-    pub(super) fn view_of(&self, state: &State<'_>) -> PlanView {
+    fn view_of(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
         let mut view = plan_view(state, &self.memory, self.reporter.batches());
         let has_failed = rollback.failure.is_some()

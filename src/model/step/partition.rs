@@ -184,7 +184,7 @@ fn node_selector(state: &State<'_>) -> Option<Selector> {
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of the pods that may
 /// become unavailable. While too many pods are unavailable, no slot is released: an unavailable pod may become
 /// available, and the controller would then delete it in addition to the others.
-pub(super) fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
+fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.key))?;
@@ -241,20 +241,20 @@ fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
 }
 
 /// Returns the node selector of the original strategy.
-pub(super) fn own_node_selector<'a>(state: &State<'a>) -> Option<&'a Value> {
+fn own_node_selector<'a>(state: &State<'a>) -> Option<&'a Value> {
     let selector = state.hold.original_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
     (!selector.is_null()).then_some(selector)
 }
 
 /// Returns the node of a pod if it is not ready and the selector of the strategy can leave it out.
-pub(super) fn skippable_node<'a>(state: &State<'a>, pod: &Pod) -> Option<&'a Node> {
+fn skippable_node<'a>(state: &State<'a>, pod: &Pod) -> Option<&'a Node> {
     let is_by_node = state.workload().kind().pods().are_per_node();
     state.node_of(pod).filter(|node| is_by_node && !node.ready && node.labels.contains_key(HOSTNAME))
 }
 
 /// Returns the partition from which on the controller may update now: the lowest index, or the number of pods that it
 /// keeps.
-pub(super) fn released_from(workload: &Workload) -> i64 {
+fn released_from(workload: &Workload) -> i64 {
     if strategy::is_on_delete(workload) { strategy::ABOVE_EVERY_POD } else { strategy::partition(workload) }
 }
 
