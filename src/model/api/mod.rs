@@ -1,6 +1,7 @@
 //! API objects: the fields that the other folders read of objects, pods, nodes and events.
 
 pub mod container;
+pub mod count;
 pub mod event;
 pub mod managed_fields;
 pub mod object;

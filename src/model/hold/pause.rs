@@ -8,6 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::count::as_count;
 use crate::model::api::patch::Patch;
 use crate::model::hold::plan::{Hold, completed_rollback, require_fields};
 use crate::model::kind::fields::HoldFields;
@@ -152,7 +153,7 @@ pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Wor
 /// Returns how many pods there are beyond the wanted ones.
 #[must_use]
 pub fn surplus_pods(observation: &Observation) -> usize {
-    let wanted = usize::try_from(observation.workload.wanted()).unwrap_or_default();
+    let wanted = as_count(observation.workload.wanted());
     observation.own_pods().filter(|pod| pod.is_active()).count().saturating_sub(wanted)
 }
 

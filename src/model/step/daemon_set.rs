@@ -11,6 +11,7 @@ use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot};
 use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::count::as_count;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::engine::PodRef;
@@ -106,8 +107,8 @@ fn surges(strategy: &Value) -> bool {
 /// were tainted later, where the controller wants none.
 fn missing(state: &State<'_>, nodes_with_pods: usize) -> (usize, bool) {
     let status = |name: &str| {
-        let count = state.workload().object().int(&format!("/status/{name}"));
-        usize::try_from(count.unwrap_or_default()).unwrap_or_default()
+        let number = state.workload().object().int(&format!("/status/{name}"));
+        number.map(as_count).unwrap_or_default()
     };
     let wanted = status("desiredNumberScheduled");
     let missing = (wanted + status("numberMisscheduled")).saturating_sub(nodes_with_pods);

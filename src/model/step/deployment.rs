@@ -8,8 +8,9 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::slot::{PodSlot, as_count, max_unavailable};
+use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
+use crate::model::api::count::{as_count, as_number};
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::PlannedBatch;
 use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
@@ -242,10 +243,6 @@ impl HeldPods {
             .filter_map(|goal| present.raised(goal, surge, already_removed, self.wanted));
         budgets.find(|budget| loses(budget) <= may_lose + surplus)
     }
-}
-
-fn as_number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

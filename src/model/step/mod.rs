@@ -53,6 +53,7 @@ use self::deployment::StepDeployment;
 use self::partition::{StepCountedPods, StepStatefulSet};
 use self::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::count::as_count;
 use crate::model::api::pod::Node;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Hold, MAX_PODS};
@@ -65,7 +66,7 @@ use crate::model::observation::Observation;
 /// When the kind cannot be stepped, with alternatives, and when the workload has more than [`MAX_PODS`] pods.
 fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
     let wanted = workload.wanted();
-    if usize::try_from(wanted).is_ok_and(|wanted| wanted > MAX_PODS) {
+    if as_count(wanted) > MAX_PODS {
         return Err(Error::new(
             ErrorKind::Malformed,
             format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),

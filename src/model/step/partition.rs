@@ -10,8 +10,9 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::{Value, json};
 
 use super::action::StopReason;
-use super::slot::{ExcludedBy, PodSlot, as_count, max_unavailable};
+use super::slot::{ExcludedBy, PodSlot, max_unavailable};
 use super::state::{State, StepKind};
+use crate::model::api::count::{as_count, as_number};
 use crate::model::api::pod::{Node, Pod};
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{PlannedBatch, Reach};
@@ -75,7 +76,7 @@ impl StepKind for StepCountedPods {
         let surplus = outdated.len().checked_sub(as_count(wanted));
         let missing = as_count(wanted).saturating_sub(outdated.len());
         let slot = |place: usize| {
-            let index = wanted - 1 - i64::try_from(place).unwrap_or_default();
+            let index = wanted - 1 - as_number(place);
             let own = updated.get(place).copied();
             let next = surplus.map_or_else(|| place.checked_sub(missing), |surplus| Some(place + surplus));
             let other = next.and_then(|next| outdated.get(next).copied()).filter(|_| own.is_none());
@@ -206,8 +207,7 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 /// the plan or the original one, without the nodes that are skipped.
 fn strategy_with(state: &State<'_>, kept: usize) -> HoldFields {
     let workload = state.workload();
-    let kept = i64::try_from(kept).unwrap_or(strategy::ABOVE_EVERY_POD);
-    let strategy = strategy::with_partition(workload, kept);
+    let strategy = strategy::with_partition(workload, as_number(kept));
     if !workload.kind().pods().are_per_node() {
         return strategy::as_fields(workload, strategy);
     }

@@ -1,9 +1,9 @@
 //! Why a command is refused before it writes anything.
 
 use super::event::StepOptions;
-use super::slot::as_count;
 use super::step_kind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::count::as_count;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::change::owners::{driver, driver_command};
 use crate::model::diff::pod_update::needs_only_resize;

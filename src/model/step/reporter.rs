@@ -10,6 +10,7 @@ use super::slot::PodSlot;
 use super::soak::Interruption;
 use super::state::State;
 use super::view::{batch, stage};
+use crate::model::api::count::as_number;
 use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::PlannedBatch;
 
@@ -63,8 +64,7 @@ impl ChangeReporter {
     fn observe_slots(&mut self, state: &State<'_>, has_stage: bool) {
         let (wanted, counts_pods) = (state.slots.len(), state.kind.counts_pods());
         if let Some(from) = self.wanted.replace(wanted).filter(|from| *from != wanted && counts_pods) {
-            let [from, to] = [from, wanted].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-            self.report(StepReport::Scaled { from, to });
+            self.report(StepReport::Scaled { from: as_number(from), to: as_number(wanted) });
             self.known = None; // other pods have the numbers
         }
         let Some(known) = &mut self.known else {

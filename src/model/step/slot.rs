@@ -1,6 +1,7 @@
 //! Pod slots: the places that the pods of a workload fill.
 
 use crate::model::api::container::{Container, ContainerState};
+use crate::model::api::count::as_count;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Pace;
 use crate::model::kind::Workload;
@@ -134,11 +135,6 @@ pub(super) fn released_or_updated(slots: &[PodSlot<'_>]) -> usize {
         slot.is_updated || slot.is_released && (slot.awaits_deletion || slot.is_in_last_batch)
     };
     slots.iter().filter(counts).count()
-}
-
-/// Returns a number of the API as a count; 0 for a negative one.
-pub(super) fn as_count(number: i64) -> usize {
-    usize::try_from(number).unwrap_or_default()
 }
 
 /// Returns how many of the wanted pods may be unavailable. It is never all of several pods, also after a scale-down.

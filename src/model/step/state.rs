@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
 use crate::error::Result;
+use crate::model::api::count::as_number;
 use crate::model::api::pod::{Node, Pod};
 use crate::model::cause::{Cause, causes_without_holds};
 use crate::model::engine::{Now, PodRef};
@@ -217,8 +218,7 @@ impl<'a> State<'a> {
 
     /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
     pub(super) fn budget_left(&self) -> i64 {
-        let number = |pods: usize| i64::try_from(pods).unwrap_or(i64::MAX);
-        number(self.allowed() + self.kind.surge(self)) - number(self.unavailable())
+        as_number(self.allowed() + self.kind.surge(self)) - as_number(self.unavailable())
     }
 
     /// Returns how many pods count as unavailable.
@@ -302,8 +302,7 @@ impl<'a> State<'a> {
         let pods = self.observed.own_pods().filter(|pod| pod.is_active());
         let (back, others): (Vec<&Pod>, Vec<&Pod>) = pods.filter(is_released).partition(is_back);
         let wanted = workload.wanted() - partition.min(workload.wanted());
-        let is_enough = i64::try_from(back.len()).is_ok_and(|back| back >= wanted);
-        (back.len(), others.is_empty() && is_enough)
+        (back.len(), others.is_empty() && as_number(back.len()) >= wanted)
     }
 }
 

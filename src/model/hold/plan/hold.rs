@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::schema::{Lock, Plan, is_small};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::count::as_number;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
@@ -157,7 +158,7 @@ impl Hold {
     /// since.
     #[must_use]
     pub fn scaled_from(&self, workload: &Workload) -> Option<i64> {
-        let before = i64::try_from(self.plan.as_ref()?.last_batch.as_ref()?.of?).ok()?;
+        let before = as_number(self.plan.as_ref()?.last_batch.as_ref()?.of?);
         (before != workload.wanted()).then_some(before)
     }
 

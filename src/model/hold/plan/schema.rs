@@ -17,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::pace::{Pace, Reach, duration};
+use crate::model::api::count::as_count;
 use crate::model::kind::Workload;
 use crate::model::text::json::Digest;
 
@@ -105,7 +106,7 @@ impl Plan {
     #[must_use]
     pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
         if let Some(batch) = &mut self.last_batch {
-            let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+            let wanted = as_count(workload.wanted());
             let rounds_to_nearest =
                 matches!(workload.kind().hold_method(), Ok(method) if method.rounds_to_nearest());
             batch.scale_to(wanted, rounds_to_nearest);
