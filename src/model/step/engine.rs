@@ -9,13 +9,11 @@ use super::cluster_view::ClusterView;
 use super::event::{BatchStage, BatchView, StepEvent, StepOptions, StepReport, Task};
 use super::memory::Memory;
 use super::reconcile::{reconcile, unlock};
-use super::refusals::foretold_update;
 use super::reporter::ChangeReporter;
 use super::start::prepare_plan;
 use super::state::State;
 use super::state_of;
 use super::view::{PlanView, batch, plan_view};
-use crate::model::change::effect::UpdatedPods;
 use crate::model::engine::{Effects, Engine, Now, StopSignal};
 use crate::model::follow::CauseUpdate;
 use crate::model::hold::plan::Lock;
@@ -155,12 +153,6 @@ impl Stepper {
     /// Returns the purpose of the last write, if it got no response and no refresh since shows whether it is stored.
     pub(super) fn unanswered_purpose(&self) -> Option<&Purpose> {
         self.memory.ownership.last_unanswered().filter(|_| self.must_refresh)
-    }
-
-    /// Foretells how outdated pods will be updated; none before the first observation.
-    #[must_use]
-    pub fn foretold_update(&self) -> Option<UpdatedPods> {
-        self.cluster.observed().map(foretold_update)
     }
 
     /// Returns the state of the present plan, the last one, or else the one that the command would begin; none before the

@@ -66,8 +66,8 @@ pub struct PlanView {
     pub causes: Vec<Cause>,
     /// The kubectl command that ends the hold without this program, if the kind has one.
     pub end_by_hand: Option<String>,
-    /// Before the first write: how outdated pods will be updated.
-    pub update: Option<UpdatedPods>,
+    /// How outdated pods will be updated.
+    pub update: UpdatedPods,
     /// Before the first write: why the next batch cannot begin, if it cannot.
     pub stops: Option<StopReason>,
 }
@@ -123,7 +123,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         }),
         end_by_hand: state.hold.end_by_hand(state.workload()),
         causes: memory.causes.active().cloned().collect(),
-        update: None,
+        update: foretold_update(state.observed),
         stops: None,
     }
 }
@@ -211,7 +211,6 @@ pub fn preview(
         return Err(nothing_to_release(&state));
     }
     Ok(PlanView {
-        update: Some(foretold_update(state.observed)),
         stops: foreign_lock(options, &prepared.hold, ended).map(StopReason::Locked).or_else(|| stops(&state)),
         ..plan_view(&state, &Memory::default(), &[])
     })

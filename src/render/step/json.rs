@@ -27,9 +27,7 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
         StepReport::Began { origin, already_updated } => {
             let resumed = *origin == Origin::Plan;
             let mut facts = json!({"resumed": resumed, "alreadyUpdated": already_updated});
-            let update = stepper.foretold_update();
-            let view = stepper.view(now).map(|view| PlanView { update, ..view });
-            let plan = view.map(|view| plan_facts(stepper.workload(), &view));
+            let plan = stepper.view(now).map(|view| plan_facts(stepper.workload(), &view));
             merge(&mut facts, plan.unwrap_or_default());
             ("began", facts)
         }
@@ -121,7 +119,7 @@ fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
-        "podUpdate": view.update.as_ref().map(pods::plan_update_json),
+        "podUpdate": pods::plan_update_json(&view.update),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": reach_word(view.reach),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),

@@ -212,13 +212,13 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
         least_time(workload, view).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
     );
     let may_stay = workload.has_pod_update_policy();
-    let how = view.update.as_ref().map(|update| pods::plan_update(update, may_stay));
+    let how = pods::plan_update(&view.update, may_stay);
     let by = view.holds_by.iter().map(|(field, value)| match value {
         Some(value) => format!("held by {field}: {value}"),
         None => format!("held by {field}"),
     });
     let end = "at the end it is neither held nor paused".to_owned();
-    let facts: Vec<String> = how.into_iter().chain(by).chain([end]).collect();
+    let facts: Vec<String> = [how].into_iter().chain(by).chain([end]).collect();
     lines.extend(line(Style::Plain, &format!("  {}", facts.join("; "))));
     if let Some(command) = &view.end_by_hand {
         lines.extend(line(Style::Plain, &format!("  to end the hold without this program: {command}")));
