@@ -137,10 +137,7 @@ pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
     }
 }
 
-/// The slots of a state, by key.
-type SlotsByKey<'s> = HashMap<&'s str, &'s PodSlot<'s>>;
-
-fn slots_by_key<'s>(state: &'s State<'_>) -> SlotsByKey<'s> {
+fn slots_by_key<'s>(state: &'s State<'_>) -> HashMap<&'s str, &'s PodSlot<'s>> {
     state.slots.iter().map(|slot| (slot.key.as_str(), slot)).collect()
 }
 
@@ -149,7 +146,7 @@ pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: Batc
     batch_of(planned, &slots_by_key(state), batch_stage)
 }
 
-fn batch_of(planned: &PlannedBatch, by_key: &SlotsByKey<'_>, stage: BatchStage) -> BatchView {
+fn batch_of(planned: &PlannedBatch, by_key: &HashMap<&str, &PodSlot<'_>>, stage: BatchStage) -> BatchView {
     let slots = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()));
     let slots = slots.map(|slot| slot_view(slot)).collect();
     BatchView { number: planned.number, is_canary: planned.canary, slots, stage }
@@ -166,7 +163,7 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
 
 /// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
 /// because a plan of a large cluster has a thousand batches.
-fn coming(state: &State<'_>, by_key: &SlotsByKey<'_>) -> (Vec<BatchView>, bool) {
+fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, bool) {
     let mut slots = state.slots.clone();
     for slot in slots.iter_mut().filter(|slot| state.is_in_batch(slot)) {
         (slot.is_updated, slot.is_released) = (true, true);
