@@ -76,7 +76,7 @@ pub(super) fn reconcile(
     if let Some(action) = failure {
         return action;
     }
-    if !state.is_observed() {
+    if !state.is_change_observed() {
         return Action::wait_for("the controller to observe the change");
     }
     if state.has_no_replicas() {

@@ -242,7 +242,7 @@ pub(super) fn acquire(
 
 /// Returns the action if the plan cannot begin yet, or has nothing to release.
 fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> Result<Option<Action>> {
-    if !state.is_observed() {
+    if !state.is_change_observed() {
         return Ok(Some(Action::wait_for("the controller to observe the change")));
     }
     if state.plan.rolling_back {

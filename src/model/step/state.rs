@@ -160,7 +160,7 @@ impl<'a> State<'a> {
 
     /// Whether the controller has observed the workload as it is now. It stores no revision of a template while the
     /// workload is paused.
-    pub(super) fn is_observed(&self) -> bool {
+    pub(super) fn is_change_observed(&self) -> bool {
         let workload = self.workload();
         let is_paused = workload.is_paused() && self.observed.revisions.current().is_none();
         self.observed.is_observed() || is_paused && workload.is_observed()
