@@ -35,9 +35,9 @@ pub(super) enum Action {
     /// Remember that the batch failed.
     Fail(BatchFailure),
     /// End the command with this outcome. If this process may have acquired the lock, release it before.
-    Finish(StepOutcome),
-    /// End the command now: it has no lock to release.
     End(StepOutcome),
+    /// End the command now: it has no lock to release.
+    EndNow(StepOutcome),
 }
 
 /// A patch of the workload.
@@ -108,7 +108,7 @@ impl Action {
 
     /// Creates the action to stop.
     pub(super) fn stop(reason: StopReason) -> Self {
-        Self::Finish(StepOutcome::Stopped(reason))
+        Self::End(StepOutcome::Stopped(reason))
     }
 
     /// Creates the action to store a plan. The fields are new values of the fields of the hold, such as those that release
@@ -139,14 +139,14 @@ impl Action {
             Self::DeleteStuckPod(pod) => format!("delete the stuck pod {}", pod.name),
             Self::RunCheck => "run the check".to_owned(),
             Self::Fail(failure) => format!("fail: {}", failure.words()),
-            Self::Finish(outcome) | Self::End(outcome) => format!("end: {}", outcome.word()),
+            Self::End(outcome) | Self::EndNow(outcome) => format!("end: {}", outcome.word()),
         }
     }
 
     /// Whether the decision needs a fresh observation. A check does not: its result counts only if every pod was ready
     /// since, and what follows from it needs one.
     pub(super) fn needs_refresh(&self) -> bool {
-        !matches!(self, Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::End(_))
+        !matches!(self, Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::EndNow(_))
     }
 
     pub(super) fn is_wait(&self) -> bool {

@@ -69,7 +69,7 @@ impl Stepper {
                     self.receive_no_refresh(error, now);
                 }
             }
-            StepEvent::Stopped(stop) => self.stop(stop, now),
+            StepEvent::Stopped(signal) => self.receive_signal(signal, now),
             StepEvent::Checked(result) => self.receive_checked(result, now),
             StepEvent::Written(result) => stored = self.receive_written(result, now),
             StepEvent::Deleted(results) => self.receive_deleted(results, now),
@@ -87,11 +87,11 @@ impl Stepper {
 
     fn receive_target(&mut self, event: TargetEvent, now: Now) {
         match event {
-            TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
+            TargetEvent::Deleted => self.end_now(StepOutcome::Gone { recreated: false }),
             TargetEvent::Unreadable(_) if self.has_outcome() => {}
             TargetEvent::Unreadable(error) => self.give_up(error, now),
             TargetEvent::Observed { observation, .. } if self.cluster.is_recreated(&observation.workload) => {
-                self.end(StepOutcome::Gone { recreated: true });
+                self.end_now(StepOutcome::Gone { recreated: true });
             }
             TargetEvent::Observed { observation, .. } => {
                 let _ = self.cluster.apply(*observation); // one that does not match changes nothing
@@ -104,7 +104,7 @@ impl Stepper {
     /// Applies a refresh. Returns whether a decision can rest on it.
     fn receive_refresh(&mut self, observed: Observation, now: Now) -> bool {
         if self.cluster.is_recreated(&observed.workload) {
-            self.end(StepOutcome::Gone { recreated: true });
+            self.end_now(StepOutcome::Gone { recreated: true });
             return false;
         }
         let fits = self.cluster.apply(observed);
@@ -139,7 +139,7 @@ impl Stepper {
     /// Ends the command with an error; with the outcome of its rollback, if a batch failed before.
     fn give_up(&mut self, error: Error, now: Now) {
         let outcome = cut_short(&self.memory, error.to_string(), StepOutcome::Error(error));
-        self.finish(outcome, now);
+        self.end(outcome, now);
     }
 
     fn receive_written(&mut self, result: WriteResult, now: Now) -> Option<Write> {
@@ -156,7 +156,7 @@ impl Stepper {
                 self.receive_no_answer(*write, &Error::new(ErrorKind::Malformed, message), now);
             }
             WriteResult::Conflict(conflict) if conflict.recreated => {
-                self.end(StepOutcome::Gone { recreated: true });
+                self.end_now(StepOutcome::Gone { recreated: true });
             }
             WriteResult::Conflict(_) => {
                 self.must_refresh = true;
@@ -170,14 +170,14 @@ impl Stepper {
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
             WriteResult::Unavailable(error) => self.retry(&error, now),
-            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_now(),
+            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.finish_ending(),
             WriteResult::Refused(_) if self.has_outcome() => {}
             WriteResult::Refused(error) => {
                 let rollback = &mut self.memory.rollback;
                 if rollback.failure.is_some() || rollback.revision.is_some() {
                     rollback.blocked = Some(format!("the server refused the write: {error}"));
                 } else {
-                    self.finish(StepOutcome::Error(error), now);
+                    self.end(StepOutcome::Error(error), now);
                 }
             }
         }
@@ -234,7 +234,7 @@ impl Stepper {
                     let why = format!("{} was not deleted: {error}", pod.name);
                     self.memory.rollback.blocked = Some(why);
                 }
-                DeletionResult::Refused(error) => self.finish(StepOutcome::Error(error), now),
+                DeletionResult::Refused(error) => self.end(StepOutcome::Error(error), now),
                 DeletionResult::Disallowed(message) => {
                     self.not_before = Some(now.elapsed + RETRY_EVICTION_AFTER);
                     self.reporter.eviction_refused(pod, message);
@@ -251,7 +251,7 @@ impl Stepper {
         }
         let since = *self.failing_since.get_or_insert(now.elapsed);
         if !self.memory.ownership.has_acquired_lock() && now.elapsed >= since + GIVE_UP_AFTER {
-            return self.end(StepOutcome::Error(error.clone()));
+            return self.end_now(StepOutcome::Error(error.clone()));
         }
         let what = format!("an answer of the server: {error}");
         self.reporter.report_once(StepReport::Waiting(what));
@@ -265,7 +265,7 @@ impl Stepper {
         let memory = &mut self.memory;
         match &write.purpose {
             Purpose::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
-            Purpose::Unlock => self.end_now(),
+            Purpose::Unlock => self.finish_ending(),
             Purpose::ReleaseSlots => {}
             Purpose::BeginBatch { tolerated } => memory.record_begun(tolerated),
             Purpose::FinishBatch => memory.record_finished(),
@@ -280,33 +280,33 @@ impl Stepper {
 
     /// Ends the command after a signal. A second signal ends it without releasing the lock. After the end of the plan a
     /// signal only ends the wait for the controller.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
-        let outcome = StepOutcome::Interrupted(stop);
+    fn receive_signal(&mut self, signal: StopSignal, now: Now) {
+        let outcome = StepOutcome::Interrupted(signal);
         if !self.has_outcome() {
-            self.finish(outcome, now);
+            self.end(outcome, now);
         } else if self.memory.ownership.may_hold_lock() {
-            self.end(outcome);
+            self.end_now(outcome);
         } else {
-            self.end_now();
+            self.finish_ending();
         }
     }
 
     /// Ends the command. If this process may have acquired the lock, releases it before.
-    pub(super) fn finish(&mut self, outcome: StepOutcome, now: Now) {
+    pub(super) fn end(&mut self, outcome: StepOutcome, now: Now) {
         if self.is_finished() {
             return;
         }
         self.in_flight.take_if(|sent| InFlight::is_refresh(sent)); // no decision needs it any more
         self.not_before = None; // that of a refused eviction may be later than the time to release the lock
         if !self.memory.ownership.may_hold_lock() && self.in_flight.is_none() {
-            return self.end(outcome);
+            return self.end_now(outcome);
         }
         let since = if let Phase::Ending(_, since) = self.phase { since } else { now.elapsed };
         self.phase = Phase::Ending(outcome, since);
     }
 
     /// Ends the command, whether or not its lock is released.
-    pub(super) fn end(&mut self, outcome: StepOutcome) {
+    pub(super) fn end_now(&mut self, outcome: StepOutcome) {
         if !self.is_finished() {
             if let Some(InFlight { action: Action::Write(write), .. }) = self.in_flight.take() {
                 self.memory.ownership.record_unanswered(*write);
@@ -317,9 +317,9 @@ impl Stepper {
     }
 
     /// Ends a command that has its outcome, whether or not its lock is released.
-    fn end_now(&mut self) {
+    fn finish_ending(&mut self) {
         if let Phase::Ending(outcome, _) = &self.phase {
-            self.end(outcome.clone());
+            self.end_now(outcome.clone());
         }
     }
 
@@ -328,9 +328,9 @@ impl Stepper {
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
             let why = format!("the command timed out after {}", go_duration::write(limit));
             let outcome = cut_short(&self.memory, why, StepOutcome::TimedOut(limit));
-            self.finish(outcome, now);
+            self.end(outcome, now);
         } else if self.ending_due().is_some_and(|due| now.elapsed >= due) {
-            self.end_now();
+            self.finish_ending();
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
     }
     let of_batch = || state.slots.iter().filter(|slot| state.is_in_batch(slot));
     if of_batch().any(PodSlot::awaits_release) && !of_batch().any(|slot| slot.is_updated) {
-        return Action::Finish(only_skipped_left(state, false)); // their nodes failed before the first release
+        return Action::End(only_skipped_left(state, false)); // their nodes failed before the first release
     }
     if let Some(action) = decide_check(state, memory, batch.number) {
         return action;
@@ -99,10 +99,10 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         return finish_plan(state, memory);
     }
     if is_reached && (has_finished_batch || !state.is_moving()) {
-        return Action::Finish(reached(state));
+        return Action::End(reached(state));
     }
     let next = match next(state) {
-        Ok(None) if !is_reached => return Action::Finish(only_skipped_left(state, has_finished_batch)),
+        Ok(None) if !is_reached => return Action::End(only_skipped_left(state, has_finished_batch)),
         Ok(next) => next,
         Err(reason) => return Action::stop(reason),
     };
@@ -183,7 +183,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
         return Action::Wait; // a pod changed since the last batch was done
     }
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
-        return Action::Finish(only_skipped_left(state, memory.batch.is_finished_here));
+        return Action::End(only_skipped_left(state, memory.batch.is_finished_here));
     }
     if state.workload().is_completion_blocked_by_hold() || is_complete(state) {
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);

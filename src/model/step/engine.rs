@@ -303,8 +303,8 @@ impl Stepper {
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }
-            Action::Finish(outcome) => self.finish(outcome, now),
-            Action::End(outcome) => self.end(outcome),
+            Action::End(outcome) => self.end(outcome, now),
+            Action::EndNow(outcome) => self.end_now(outcome),
         }
     }
 

@@ -77,7 +77,7 @@ const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolle
 pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Action {
     let not_started = |why: String| {
         let rollback = Some(RollbackOutcome::NotStarted(why));
-        Action::Finish(StepOutcome::Failed { failure: Some(failure.clone()), rollback })
+        Action::End(StepOutcome::Failed { failure: Some(failure.clone()), rollback })
     };
     if let Some(why) = &memory.rollback.blocked {
         return not_started(why.clone());
@@ -115,7 +115,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
     let outcome = |rollback| StepOutcome::Failed { failure: known.cloned(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
         let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };
-        Action::Finish(outcome(rollback))
+        Action::End(outcome(rollback))
     };
     if let Some(why) = &memory.rollback.blocked {
         return unfinished(why);

@@ -42,23 +42,19 @@ pub(super) fn reconcile(
 ) -> Action {
     let Some(observed) = cluster.observed() else { return Action::wait_for("the workload to be readable") };
     if let Some(error) = being_deleted(&observed.workload) {
-        return Action::Finish(cut_short(
-            memory,
-            "it is being deleted".to_owned(),
-            StepOutcome::Error(error),
-        ));
+        return Action::End(cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error)));
     }
     if !memory.ownership.has_acquired_lock() {
         return acquire(options, cluster, observed, memory, now);
     }
     if let Some(reason) = memory.ownership.external_change(observed) {
-        return stop(cluster, memory, reason);
+        return stop_after_change(cluster, memory, reason);
     }
     let Some(state) = state else {
         return match step_kind(&observed.workload) {
             Ok(_) => Action::wait_for("the plan to be readable"),
             // Another client scaled it beyond what `step` works with.
-            Err(error) => Action::Finish(cut_short(memory, error.to_string(), StepOutcome::Error(error))),
+            Err(error) => Action::End(cut_short(memory, error.to_string(), StepOutcome::Error(error))),
         };
     };
     if state.plan.rolling_back {
@@ -101,7 +97,7 @@ fn being_deleted(workload: &Workload) -> Option<Error> {
 }
 
 /// Stops the plan after an external change.
-fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Action {
+fn stop_after_change(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Action {
     let workload = cluster.workload();
     let why = match &reason {
         StopReason::Paused => "the plan was paused meanwhile".to_owned(),
@@ -113,7 +109,7 @@ fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Action {
         }
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),
     };
-    Action::Finish(cut_short(memory, why, StepOutcome::Stopped(reason)))
+    Action::End(cut_short(memory, why, StepOutcome::Stopped(reason)))
 }
 
 /// Returns the outcome of a command that must stop: that of its rollback, if a batch failed before.
@@ -134,7 +130,7 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
     match state.pace().on_failure {
         OnFailure::Undo => roll_back(state, memory, failure),
         OnFailure::Hold => {
-            Action::Finish(StepOutcome::Failed { failure: Some(failure.clone()), rollback: None })
+            Action::End(StepOutcome::Failed { failure: Some(failure.clone()), rollback: None })
         }
     }
 }
@@ -148,7 +144,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
         && let Some(reason @ StopReason::Changed { .. }) =
             cluster.observed().and_then(|observed| memory.ownership.external_change(observed))
     {
-        return stop(cluster, memory, reason);
+        return stop_after_change(cluster, memory, reason);
     }
     let is_ours = |hold: &&Hold| hold.lock.as_ref().is_some_and(|lock| memory.ownership.is_own(lock));
     let Some(hold) = cluster.hold().filter(is_ours) else {
@@ -159,7 +155,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
         };
         return match cluster.observed() {
             Some(observed) if has_ended_plan && !is_done(observed) => Action::Wait,
-            _ => Action::End(outcome.clone()),
+            _ => Action::EndNow(outcome.clone()),
         };
     };
     let mut hold = hold.clone();
@@ -202,7 +198,7 @@ mod tests {
             let mut cluster = ClusterView::new(workload.clone());
             cluster.apply(Observation { workload, revisions, pods: Some(Vec::new()), events: None });
             let action = unlock(&cluster, &outcome, &Memory::default());
-            assert_eq!(matches!(action, Action::End(_)), ends, "{replicas} {outcome:?}");
+            assert_eq!(matches!(action, Action::EndNow(_)), ends, "{replicas} {outcome:?}");
         }
     }
 }

@@ -224,7 +224,7 @@ pub(super) fn acquire(
 ) -> Action {
     let prepared = match prepare_plan(options, observed) {
         Ok(prepared) => prepared,
-        Err(outcome) => return Action::Finish(outcome),
+        Err(outcome) => return Action::End(outcome),
     };
     let lock = foreign_lock(options, &prepared.hold, cluster.ended_holder());
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
@@ -237,7 +237,7 @@ pub(super) fn acquire(
         }
         acquire_lock(&memory.ownership.own, &state, &prepared)
     };
-    begin().unwrap_or_else(|error| Action::Finish(StepOutcome::Error(error)))
+    begin().unwrap_or_else(|error| Action::End(StepOutcome::Error(error)))
 }
 
 /// Returns the action if the plan cannot begin yet, or has nothing to release.
@@ -254,11 +254,11 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
         return Ok(Some(Action::stop(StopReason::NoReplicas)));
     }
     if !prepared.has_to_end(state.workload()) && !state.slots.iter().any(PodSlot::is_outdated) {
-        return Ok(Some(Action::Finish(nothing_to_release(state))));
+        return Ok(Some(Action::End(nothing_to_release(state))));
     }
     // A command that has nothing to release does not change a pause.
     let next = (prepared.origin == Origin::Pause).then(|| between_batches(state, memory));
-    Ok(next.filter(|action| matches!(action, Action::Finish(_))))
+    Ok(next.filter(|action| matches!(action, Action::End(_))))
 }
 
 /// Returns the write that stores the plan with the lock of this process.
