@@ -12,6 +12,7 @@ use crate::model::hold::plan::Amount;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
+use crate::model::observation::pod_stage::SETTLE_TIME;
 use crate::model::revision::{Revision, RevisionWord};
 use crate::model::text::json::Digest;
 
@@ -145,10 +146,6 @@ impl GoalState {
 /// `MaxInt32`: the Deployment controller treats a deadline of this length as none.
 const NO_DEADLINE: i64 = i32::MAX as i64;
 
-/// How long updated pods must have been ready before a success where causes fail a rollout. A container without a readiness
-/// probe is ready at once, and may crash a second later.
-const SETTLE_TIME: Duration = Duration::from_secs(10);
-
 /// What a follower waits for, and when it gives up. The default waits as kubectl does, without a
 /// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -193,8 +190,8 @@ pub enum UndoScope {
 }
 
 impl FollowOptions {
-    /// Returns how long the updated pods must have been ready, by their own stamps. None if no cause fails a rollout, with
-    /// `--stable 0s`, and for a goal without ready pods.
+    /// Returns how long the updated pods must have been ready before a success, by their own stamps. None if no cause fails a
+    /// rollout, with `--stable 0s`, and for a goal without ready pods.
     pub(super) fn settle_time(&self) -> Option<Duration> {
         let fails_on_causes =
             self.fail_fast.is_some() || self.undo_on_failure.is_some() || !self.fail_on.is_empty();

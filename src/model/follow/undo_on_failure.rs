@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use k8s_openapi::jiff::Timestamp;
 
 use super::options::UndoScope;
 use super::report::{
@@ -17,11 +17,9 @@ use crate::model::engine::{Now, PodRef};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
+use crate::model::observation::pod_stage::SETTLE_TIME;
 use crate::model::revision::Revision;
 use crate::model::status::verdict;
-
-/// How long the pods of a failed rollout must have been ready before it counts as recovered.
-const RECOVERED_AFTER: SignedDuration = SignedDuration::from_secs(10);
 
 /// Why a later rollout of another client is not rolled back.
 const OTHER_ROLLOUT: &str = "another client rolled out another revision";
@@ -81,9 +79,8 @@ impl FollowedTarget {
             .rollback
             .as_ref()
             .is_some_and(|rollback| matches!(rollback.failed.outcome, Outcome::Failed(_)));
-        let stays_ready = |pod: &Pod| {
-            pod.ready && pod.ready_since().is_some_and(|since| now.duration_since(since) >= RECOVERED_AFTER)
-        };
+        let is_settled = |since| now.duration_since(since) >= SETTLE_TIME.try_into().unwrap_or_default();
+        let stays_ready = |pod: &Pod| pod.ready && pod.ready_since().is_some_and(is_settled);
         is_own_failure
             && verdict(observation).state == RolloutState::Complete
             && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)

@@ -1,6 +1,7 @@
 //! The stages of a pod between creation and removal.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -9,6 +10,10 @@ use crate::model::api::pod::Pod;
 
 /// The waiting reasons of a container that starts normally.
 const USUAL_WAITS: [&str; 3] = ["", "ContainerCreating", "PodInitializing"];
+
+/// How long a pod must stay ready before its start counts as a success. A container without a readiness probe is ready at
+/// once, and may crash a second later.
+pub const SETTLE_TIME: Duration = Duration::from_secs(10);
 
 /// The stage of a pod between creation and removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

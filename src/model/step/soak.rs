@@ -10,7 +10,8 @@ use k8s_openapi::jiff::SignedDuration;
 
 use super::slot::PodSlot;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Check, CheckResult, CheckWatch, SETTLING_TIME};
+use crate::model::hold::plan::{Check, CheckResult, CheckWatch};
+use crate::model::observation::pod_stage::SETTLE_TIME;
 
 /// Timestamps have whole seconds, rounded down.
 const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
@@ -92,7 +93,7 @@ impl Soak {
     }
 
     /// Returns the rest of the soak for these slots. A pod that has terminated since its release must stay ready for at
-    /// least the settling time, because a container in a crash loop is ready between two crashes.
+    /// least the settle time, because a container in a crash loop is ready between two crashes.
     pub(super) fn left<'s>(
         &self,
         slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
@@ -100,7 +101,7 @@ impl Soak {
         now: Now,
     ) -> Duration {
         let left = |slot: &PodSlot<'_>| {
-            let needed = if slot.has_terminated() { soak.max(SETTLING_TIME) } else { soak };
+            let needed = if slot.has_terminated() { soak.max(SETTLE_TIME) } else { soak };
             needed.saturating_sub(self.ready_for(slot, now))
         };
         slots.into_iter().map(left).max().unwrap_or_default()

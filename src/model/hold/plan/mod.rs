@@ -28,7 +28,6 @@ pub use crate::model::kind::fields::HOLD_ANNOTATION;
 pub use hold::{Hold, have_same_plan, original_min_ready_seconds};
 pub use pace::{
     Amount, BatchSize, Check, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
-    SETTLING_TIME,
 };
 pub(in crate::model) use patch::require_fields;
 pub use patch::{guarded, restore_by_hand};

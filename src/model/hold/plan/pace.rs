@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::observation::pod_stage::SETTLE_TIME;
+
 /// A number of pods: absolute, or in per cent of the replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -79,9 +81,6 @@ impl fmt::Display for Amount {
         }
     }
 }
-
-/// The default of `--soak`. A pod that crashes soon after its start is available for a moment.
-pub const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// The least time limit of a batch in a stored plan. With a shorter one, any batch would fail.
 const LEAST_BATCH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -218,7 +217,7 @@ impl Default for Pace {
             batch_size: BatchSize::By(Amount::Pods(1)),
             canary: true,
             max_unavailable: None,
-            soak: SETTLING_TIME,
+            soak: SETTLE_TIME,
             final_soak: Duration::ZERO,
             batch_timeout: Duration::from_secs(600),
             on_failure: OnFailure::Hold,
