@@ -13,7 +13,6 @@ use super::state::State;
 use super::state_of;
 use crate::error::Result;
 use crate::model::api::managed_fields::{last_author, last_template_author};
-use crate::model::api::object::Object;
 use crate::model::engine::Now;
 use crate::model::hold;
 use crate::model::hold::plan::{Amount, Hold, Lock, Pace, Plan, Reach, StartRevision};
@@ -44,8 +43,7 @@ impl PreparedPlan {
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
         let (_, patch) =
             self.hold.clone().into_patch(&observed.workload, Some(self.fields_to_write.clone()?));
-        let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
-        Some(Observation { workload, ..observed.clone() })
+        Some(Observation { workload: Workload::of_json(patch.after())?, ..observed.clone() })
     }
 }
 

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use super::schema::{Lock, Plan, is_small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::count::as_number;
-use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::model::kind::{Workload, strategy};
@@ -224,7 +223,7 @@ fn originals(workload: &Workload) -> HoldFields {
     let restored = leftover.and_then(|leftover| {
         let mut patch = Patch::of(workload.object());
         leftover.end(workload, &mut patch);
-        Object::read(patch.after().clone()).ok().and_then(Workload::of)
+        Workload::of_json(patch.after())
     });
     let restored = restored.as_ref().unwrap_or(workload);
     restored.replaceable_fields().without_pause()
