@@ -16,7 +16,7 @@ use crate::model::kind::fields::HoldFields;
 use crate::model::text::plural::plural;
 
 /// What to do next.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Action {
     /// Wait for an event.
     Wait,
@@ -41,7 +41,7 @@ pub(super) enum Action {
 }
 
 /// A patch of the workload.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Write {
     pub(super) purpose: Purpose,
     pub(super) patch: Patch,

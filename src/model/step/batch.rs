@@ -11,10 +11,9 @@ use super::failure::{decide_failure, fatal_cause};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::{PodSlot, released_or_updated};
-use super::soak::NextCheck;
 use super::state::{State, StepKind};
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{BatchFailure, BatchSize, OnFailure, Pace, Plan, PlannedBatch, Reach};
+use crate::model::hold::plan::{BatchSize, OnFailure, Pace, Plan, PlannedBatch, Reach};
 use crate::model::text::go_duration;
 
 /// How long a pod is expected to be starting.
@@ -42,27 +41,13 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
     if of_batch().any(PodSlot::awaits_release) && !of_batch().any(|slot| slot.is_updated) {
         return Action::End(only_skipped_left(state, false)); // their nodes failed before the first release
     }
-    if let Some(action) = decide_check(state, memory, batch.number) {
+    if let Some(action) = memory.next_check(state, batch.number) {
         return action;
     }
     if !memory.soak_left(state).is_zero() {
         return Action::Wait;
     }
     finish_batch(state)
-}
-
-/// Decides on the check of a batch whose pods are ready; none if it passed, or if there is nothing to check now.
-fn decide_check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Action> {
-    let check = state.pace().check.as_ref()?;
-    match memory.next_check(check, state) {
-        NextCheck::Run => Some(Action::RunCheck),
-        NextCheck::Wait if memory.soak_left(state).is_zero() => Some(Action::Wait),
-        NextCheck::Passed | NextCheck::Wait => None,
-        NextCheck::Failed(result) => {
-            let failures = memory.batch.check.failures;
-            Some(Action::Fail(BatchFailure::Check { batch: number, result, failures }))
-        }
-    }
 }
 
 /// Whether a wave is large enough: half of `--max-unavailable`, or the rest of the batch. A smaller wave waits for

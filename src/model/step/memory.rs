@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::action::Action;
 use super::event::{BatchView, StepOptions};
 use super::ownership::Ownership;
-use super::soak::{CheckMemory, Interruption, NextCheck, Soak};
+use super::soak::{CheckMemory, Interruption, Soak};
 use super::state::State;
 use crate::model::cause::{AllowedRestarts, Cause, causes_without_holds};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::Now;
 use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
-use crate::model::hold::plan::{BatchFailure, Check, Lock};
+use crate::model::hold::plan::{BatchFailure, Lock};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
@@ -147,9 +148,10 @@ impl Memory {
         self.causes.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now)
     }
 
-    /// Decides what to do with the check of the batch.
-    pub(super) fn next_check(&self, check: &Check, state: &State<'_>) -> NextCheck {
-        self.batch.check.next(check, &self.soak, self.healthy(state), state.now.elapsed)
+    /// Decides what to do for the check of a batch whose pods are ready; none if it passed, or if there is nothing to do now.
+    pub(super) fn next_check(&self, state: &State<'_>, batch: usize) -> Option<Action> {
+        let check = state.pace().check.as_ref()?;
+        self.batch.check.next(check, batch, &self.soak, self.healthy(state), state.now.elapsed)
     }
 
     /// Returns when the check is to run during the soak.

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::SignedDuration;
 
+use super::action::Action;
 use super::slot::PodSlot;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Check, CheckResult, CheckWatch};
+use crate::model::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
 use crate::model::observation::pod_stage::SETTLE_TIME;
 
 /// Timestamps have whole seconds, rounded down.
@@ -139,19 +140,6 @@ pub(super) struct CheckMemory {
     pub(super) failures: u32,
 }
 
-/// What to do with the check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NextCheck {
-    /// Wait for its end, or until it is due.
-    Wait,
-    /// Run it now.
-    Run,
-    /// Nothing: it passed at the end of the soak.
-    Passed,
-    /// Fail the batch: its last run had this result.
-    Failed(CheckResult),
-}
-
 impl CheckMemory {
     pub(super) fn begin(&mut self, now: Duration) {
         (self.begun, self.ended) = (Some(now), None);
@@ -168,27 +156,35 @@ impl CheckMemory {
         self.begun.is_some() && self.ended.is_none()
     }
 
-    /// Decides what to do with the check while the pods of the batch have been ready for the time `healthy`. A run counts
-    /// as the last one if it ended after the soak, and if no pod was disturbed since it began.
-    pub(super) fn next(&self, check: &Check, soak: &Soak, healthy: Duration, now: Duration) -> NextCheck {
+    /// Decides what to do for the check of a batch whose pods have been ready for the time `healthy`: run it, fail the batch,
+    /// or wait for it after the soak; none if it passed, and during the soak if nothing is to do now. A run counts as the last
+    /// one if it ended after the soak, and if no pod was disturbed since it began.
+    pub(super) fn next(
+        &self,
+        check: &Check,
+        batch: usize,
+        soak: &Soak,
+        healthy: Duration,
+        now: Duration,
+    ) -> Option<Action> {
         let limit = check.watch.map_or(1, |watch| watch.failures.get());
         let is_due = || self.due(check.watch, healthy, now).is_some_and(|due| now >= due);
+        let wait = || soak.over_since.map(|_| Action::Wait);
         match (self.begun, self.ended) {
-            (Some(_), None) => NextCheck::Wait,
+            (Some(_), None) => wait(),
             (_, Some((_, result))) if result != CheckResult::Passed && self.failures >= limit => {
-                NextCheck::Failed(result)
+                Some(Action::Fail(BatchFailure::Check { batch, result, failures: self.failures }))
             }
             // A check that failed is repeated after its interval, also at the end of the soak.
-            _ if self.failures > 0 && !is_due() => NextCheck::Wait,
-            _ if self.failures > 0 => NextCheck::Run,
+            _ if self.failures > 0 && !is_due() => wait(),
+            _ if self.failures > 0 => Some(Action::RunCheck),
             (Some(begun), Some((ended, _)))
                 if soak.over_since.is_some_and(|over| over <= ended)
                     && soak.last_unready.is_none_or(|last_unready| last_unready <= begun) =>
             {
-                NextCheck::Passed
+                None
             }
-            _ if soak.over_since.is_some() || is_due() => NextCheck::Run,
-            _ => NextCheck::Wait,
+            _ => (soak.over_since.is_some() || is_due()).then_some(Action::RunCheck),
         }
     }
 
@@ -220,6 +216,10 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
+    fn failed(result: CheckResult, failures: u32) -> Option<Action> {
+        Some(Action::Fail(BatchFailure::Check { batch: 1, result, failures }))
+    }
+
     /// A check that watches a soak of 60s every 30s, and may fail once; its runs begin and end at these times.
     #[test]
     fn a_check_runs_every_interval_and_at_the_end_of_the_soak() {
@@ -228,29 +228,24 @@ mod tests {
             digest: String::new(),
             watch: Some(CheckWatch { every: seconds(30), failures: NonZeroU32::new(2).unwrap() }),
         };
-        let (wait, run) = (NextCheck::Wait, NextCheck::Run);
+        let (wait, run) = (|| Some(Action::Wait), || Some(Action::RunCheck));
         for (runs, now, over, expected) in [
-            (&[][..], 29, None, wait),
-            (&[], 30, None, run),
-            (&[(30, 31, Passed)], 59, None, wait),
-            (&[(30, 31, Passed)], 60, None, run),
+            (&[][..], 29, None, None),
+            (&[], 30, None, run()),
+            (&[(30, 31, Passed)], 59, None, None),
+            (&[(30, 31, Passed)], 60, None, run()),
             // The soak is over: once more, though the next run is due later.
-            (&[(40, 41, Passed)], 60, Some(60), run),
-            (&[(40, 60, Passed)], 60, Some(60), NextCheck::Passed),
-            (&[(40, 65, Passed)], 65, Some(60), NextCheck::Passed),
-            (&[(40, 65, Passed)], 500, Some(60), NextCheck::Passed),
+            (&[(40, 41, Passed)], 60, Some(60), run()),
+            (&[(40, 60, Passed)], 60, Some(60), None),
+            (&[(40, 65, Passed)], 65, Some(60), None),
+            (&[(40, 65, Passed)], 500, Some(60), None),
             // A failure is repeated after the interval, also at the end.
-            (&[(50, 51, FAILED)], 60, Some(60), wait),
-            (&[(50, 51, FAILED)], 80, Some(60), run),
-            (&[(50, 51, FAILED), (80, 81, Passed)], 81, Some(60), NextCheck::Passed),
-            (&[(0, 1, FAILED), (30, 31, Passed), (60, 61, FAILED)], 61, Some(60), wait),
-            (&[(0, 1, FAILED), (30, 31, FAILED)], 31, None, NextCheck::Failed(FAILED)),
-            (
-                &[(0, 1, FAILED), (30, 31, CheckResult::TimedOut)],
-                31,
-                None,
-                NextCheck::Failed(CheckResult::TimedOut),
-            ),
+            (&[(50, 51, FAILED)], 60, Some(60), wait()),
+            (&[(50, 51, FAILED)], 80, Some(60), run()),
+            (&[(50, 51, FAILED), (80, 81, Passed)], 81, Some(60), None),
+            (&[(0, 1, FAILED), (30, 31, Passed), (60, 61, FAILED)], 61, Some(60), wait()),
+            (&[(0, 1, FAILED), (30, 31, FAILED)], 31, None, failed(FAILED, 2)),
+            (&[(0, 1, FAILED), (30, 31, CheckResult::TimedOut)], 31, None, failed(CheckResult::TimedOut, 2)),
         ] {
             let mut memory = CheckMemory::default();
             for (since, ended, result) in runs {
@@ -258,7 +253,7 @@ mod tests {
                 memory.record(*result, seconds(*ended));
             }
             let soak = Soak { over_since: over.map(seconds), ..Soak::default() };
-            let next = memory.next(&check, &soak, seconds(now), seconds(now));
+            let next = memory.next(&check, 1, &soak, seconds(now), seconds(now));
             assert_eq!(next, expected, "{runs:?} at {now}");
         }
     }
@@ -270,19 +265,19 @@ mod tests {
         let next = |memory: &CheckMemory, last_unready: Option<u64>, over: Option<u64>, now: u64| {
             let (last_unready, over_since) = (last_unready.map(seconds), over.map(seconds));
             let soak = Soak { last_unready, over_since, ..Soak::default() };
-            memory.next(&check, &soak, seconds(5), seconds(now))
+            memory.next(&check, 1, &soak, seconds(5), seconds(now))
         };
-        assert_eq!(next(&memory, None, None, 9), NextCheck::Wait);
-        assert_eq!(next(&memory, Some(9), Some(10), 10), NextCheck::Run);
+        assert_eq!(next(&memory, None, None, 9), None);
+        assert_eq!(next(&memory, Some(9), Some(10), 10), Some(Action::RunCheck));
         memory.begin(seconds(10));
-        assert_eq!(next(&memory, Some(9), Some(10), 11), NextCheck::Wait);
+        assert_eq!(next(&memory, Some(9), Some(10), 11), Some(Action::Wait));
         memory.record(CheckResult::Passed, seconds(12));
-        assert_eq!(next(&memory, Some(9), Some(10), 13), NextCheck::Passed);
+        assert_eq!(next(&memory, Some(9), Some(10), 13), None);
         // A pod restarted during the check, or after it.
-        assert_eq!(next(&memory, Some(11), Some(11), 13), NextCheck::Run);
-        assert_eq!(next(&memory, Some(13), None, 13), NextCheck::Wait);
+        assert_eq!(next(&memory, Some(11), Some(11), 13), Some(Action::RunCheck));
+        assert_eq!(next(&memory, Some(13), None, 13), None);
         memory.begin(seconds(14));
         memory.record(FAILED, seconds(15));
-        assert_eq!(next(&memory, Some(13), None, 15), NextCheck::Failed(FAILED));
+        assert_eq!(next(&memory, Some(13), None, 15), failed(FAILED, 1));
     }
 }
