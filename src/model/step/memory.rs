@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::action::Action;
-use super::event::{BatchView, StepOptions};
+use super::event::{BatchView, StepOptions, StepReport};
 use super::ownership::Ownership;
-use super::soak::{CheckMemory, Interruption, Soak};
+use super::soak::{CheckMemory, Soak};
 use super::state::State;
 use crate::model::cause::{AllowedRestarts, Cause, causes_without_holds};
 use crate::model::change::stuck_pods::StuckPodDeletions;
@@ -109,8 +109,8 @@ impl Memory {
     }
 
     /// Records the slots of an observation: how many of the batch are ready, whether any pod is being replaced, and the
-    /// soak. Returns its first interruption: the pod, and why.
-    pub(super) fn observe(&mut self, state: &State<'_>) -> Option<Interruption> {
+    /// soak. Returns the report of its first interruption.
+    pub(super) fn observe(&mut self, state: &State<'_>) -> Option<StepReport> {
         let now = state.now.elapsed;
         let interruption = self.soak.observe(state.soaking(), now);
         let ready = state.slots.iter().filter(|slot| slot.is_ready() && state.is_in_batch(slot)).count();

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::event::{BatchStage, StepReport};
 use super::memory::Memory;
 use super::slot::PodSlot;
-use super::soak::Interruption;
 use super::state::State;
 use super::view::{batch, stage};
 use crate::model::api::count::as_number;
@@ -41,11 +40,9 @@ const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 impl ChangeReporter {
     /// Reports the changes since the last observation.
-    pub(super) fn observe(&mut self, state: &State<'_>, memory: &Memory, interruption: Option<Interruption>) {
+    pub(super) fn observe(&mut self, state: &State<'_>, memory: &Memory, interruption: Option<StepReport>) {
         let is_soaking = matches!(self.stage, Some((_, BatchStage::Soaking { .. } | BatchStage::Checking)));
-        if let Some((pod, why)) = interruption.filter(|_| is_soaking) {
-            self.report(StepReport::SoakRestarted { pod, why: why.to_owned() });
-        }
+        self.reports.extend(interruption.filter(|_| is_soaking));
         // After a failure, or after another client ended the hold, it has no stage.
         let has_stage = memory.rollback.failure.is_none() && state.hold.is_in_force(state.workload());
         if has_stage {

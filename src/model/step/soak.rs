@@ -9,6 +9,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::SignedDuration;
 
 use super::action::Action;
+use super::event::StepReport;
 use super::slot::PodSlot;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
@@ -27,9 +28,6 @@ pub(super) struct Soak {
     pub(super) over_since: Option<Duration>,
 }
 
-/// The pod that interrupted a soak, and why, as a clause.
-pub(super) type Interruption = (String, &'static str);
-
 /// The values that change if a pod was not ready between two observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Trace {
@@ -39,12 +37,14 @@ struct Trace {
 }
 
 impl Soak {
-    /// Records the slots of an observation. Returns the first slot that stopped being ready since the last one.
+    /// Records the slots of an observation. Returns the report of the first one that stopped being ready since the last
+    /// observation.
     pub(super) fn observe<'s>(
         &mut self,
         slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
         now: Duration,
-    ) -> Option<Interruption> {
+    ) -> Option<StepReport> {
+        let restarted = |pod, why: &str| StepReport::SoakRestarted { pod, why: why.to_owned() };
         let mut first = None;
         let mut traces = BTreeMap::new();
         for slot in slots {
@@ -56,7 +56,7 @@ impl Soak {
             }
             let why = before.filter(|before| before.is_ready).and_then(|before| trace.differs(before));
             if let Some(why) = why {
-                first.get_or_insert_with(|| (slot.label(), why));
+                first.get_or_insert_with(|| restarted(slot.label(), why));
             }
             traces.insert(slot.label(), trace);
         }
@@ -65,7 +65,7 @@ impl Soak {
         let gone = self.traces.iter().find(is_gone).filter(|_| traces.len() >= self.traces.len());
         if let Some((pod, _)) = gone {
             self.last_unready = Some(now);
-            first.get_or_insert_with(|| (pod.clone(), "it was deleted"));
+            first.get_or_insert_with(|| restarted(pod.clone(), "it was deleted"));
         }
         self.traces = traces;
         first
