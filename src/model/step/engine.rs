@@ -171,12 +171,8 @@ impl Stepper {
     fn view_of(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
         let mut view = plan_view(state, &self.memory, self.reporter.batches());
-        let has_failed = rollback.failure.is_some()
-            || matches!(
-                self.phase,
-                Phase::Ending(StepOutcome::Failed { .. }, _) | Phase::Ended(StepOutcome::Failed { .. })
-            );
-        let failed = state.plan.batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
+        let failed = state.plan.batch_in_progress().filter(|_| rollback.failure.is_some());
+        let failed = failed.map(|batch| batch.number);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
         }
