@@ -82,7 +82,6 @@ impl StepKind for StepCountedPods {
             let other = next.and_then(|next| outdated.get(next).copied()).filter(|_| own.is_none());
             let is_released = own.is_some() || index >= partition;
             let is_kept = index < original_partition;
-            let excluded = || excluded(state, selector.as_ref(), is_kept, other);
             let skipped = other.and_then(|pod| skippable_node(state, pod));
             let key = (place + 1).to_string();
             let label = match (own, skipped) {
@@ -94,7 +93,7 @@ impl StepKind for StepCountedPods {
                 label: Some(label),
                 is_released,
                 awaits_deletion: is_released && own.is_none(),
-                excluded: if own.is_some() { None } else { excluded() },
+                excluded: excluded(state, selector.as_ref(), is_kept, other).filter(|_| own.is_none()),
                 unready_node: skipped
                     .map_or_else(|| state.unready_node_of(own), |node| Some(node.name.clone())),
                 ..state.slot(key, own.or(other))

@@ -135,8 +135,8 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
     .hint(format!("request permission to list {plural}"))
 }
 
-/// Refuses numbers that are impossible for the present replicas. It checks only the flags of this command, because a
-/// plan may have begun with more replicas.
+/// Refuses numbers that are impossible for the present replicas, which is no usage mistake. It checks only the flags of
+/// this command, because a plan may have begun with more replicas.
 fn check_numbers(options: &StepOptions, workload: &Workload) -> Result<()> {
     let wanted = as_count(workload.wanted());
     if wanted == 0 {
@@ -146,23 +146,18 @@ fn check_numbers(options: &StepOptions, workload: &Workload) -> Result<()> {
     if let Some(amount) = options.pace.max_unavailable.filter(|_| wanted > 1)
         && amount.pods_of(wanted) >= wanted
     {
-        return Err(refused(format!(
-            "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
-        )));
+        let sentence =
+            format!("--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time");
+        return Err(Error::new(ErrorKind::Refused, sentence));
     }
     match options.reach {
         Some(Reach::To(amount)) if amount.pods_of(wanted) > wanted => {
             let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
-            Err(refused(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
-                .hint("all of them are --to 100%, or --all"))
+            let sentence = format!("--to {amount} is more than {pods} of {target}; nothing was written");
+            Err(Error::new(ErrorKind::Refused, sentence).hint("all of them are --to 100%, or --all"))
         }
         _ => Ok(()),
     }
-}
-
-/// Returns the error for numbers that are valid, but not for the present replicas: a state, not a usage mistake.
-fn refused(sentence: String) -> Error {
-    Error::new(ErrorKind::Refused, sentence)
 }
 
 impl BatchSize {

@@ -263,7 +263,7 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
 fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Result<Action> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, prepared)?;
-    let PreparedPlan { mut hold, origin, fields_to_write, .. } = prepared.clone();
+    let PreparedPlan { mut hold, origin, fields_to_write } = prepared.clone();
     let mut reports: Vec<_> = hold
         .lock
         .take()
