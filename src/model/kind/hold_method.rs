@@ -66,12 +66,6 @@ impl HoldMethod {
         }
     }
 
-    /// Whether no updated pod counts as available while a plan holds the workload. The controller then never completes the
-    /// rollout, keeps surge pods, and cannot be held for another template.
-    pub(super) fn blocks_completion(self) -> bool {
-        self == Self::UpdateBudget
-    }
-
     /// Returns the fields that hold a workload while it is rolled back, if the original ones would leave released pods on
     /// the failed revision. `is_below` tells whether the plan released pods below the original partition.
     #[must_use]

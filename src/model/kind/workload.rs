@@ -122,10 +122,11 @@ impl Workload {
         HoldFields::of(self.object.json(), self.hold_fields())
     }
 
-    /// Whether a plan that holds it keeps every updated pod from counting as available.
+    /// Whether a plan that holds it keeps every updated pod from counting as available. The controller then never completes
+    /// the rollout, keeps surge pods, and cannot be held for another template.
     #[must_use]
     pub fn is_completion_blocked_by_hold(&self) -> bool {
-        self.kind.hold_method().is_ok_and(HoldMethod::blocks_completion)
+        self.kind.hold_method() == Ok(HoldMethod::UpdateBudget)
     }
 
     /// Whether its fields can only be those of a plan, whatever its annotation says.

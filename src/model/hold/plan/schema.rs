@@ -106,10 +106,9 @@ impl Plan {
     #[must_use]
     pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
         if let Some(batch) = &mut self.last_batch {
-            let wanted = as_count(workload.wanted());
             let rounds_to_nearest =
                 matches!(workload.kind().hold_method(), Ok(method) if method.rounds_to_nearest());
-            batch.scale_to(wanted, rounds_to_nearest);
+            batch.scale_to(as_count(workload.wanted()), rounds_to_nearest);
         }
         self
     }
