@@ -94,7 +94,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     let is_awaited = |slot: &PodSlot<'_>| {
         let was_stuck = !slot.is_available && memory.stuck_pods.is_last(&slot.key);
         let may_be_awaited = state.is_required(slot) || was_stuck;
-        may_be_awaited && !slot.is_ready() && may_become_ready(state, memory, slot)
+        may_be_awaited && !slot.is_healthy() && may_become_healthy(state, memory, slot)
     };
     if state.slots.iter().any(is_awaited) {
         return Action::wait_for("the pods that are starting");
@@ -103,9 +103,9 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         let soak = go_duration::write(memory.soak_length(state));
         return Action::wait_for(format!("the released pods to be available for {soak}"));
     }
-    let Some(next) = next else { return unready(state).map_or(Action::Wait, Action::stop) };
+    let Some(next) = next else { return unhealthy(state).map_or(Action::Wait, Action::stop) };
     let now = state.now.elapsed;
-    match unhealthy(state, &next) {
+    match obstacle(state, &next) {
         Some(_) if memory.force => {
             begin_batch(state, next, state.unavailable_slots().map(|slot| slot.key.clone()).collect())
         }
@@ -136,8 +136,8 @@ fn is_younger(state: &State<'_>, pod: &Pod, than: Duration) -> bool {
     age.is_some_and(|age| age < than.try_into().unwrap_or_default())
 }
 
-/// Whether a released pod that is not ready is still young enough to become ready.
-fn may_become_ready(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
+/// Whether a released slot that is not healthy is still young enough to become healthy.
+fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let limit = state.pace().batch_timeout;
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
     let has_fatal_cause = fatal_cause(state, memory).is_some();
@@ -157,10 +157,10 @@ fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.is_moving() {
         let failure = state.plan.last_batch.as_ref().map(|last| decide_failure(state, memory, last));
-        let is_lost = |slot: &PodSlot<'_>| !slot.is_ready() && !may_become_ready(state, memory, slot);
+        let is_lost = |slot: &PodSlot<'_>| !slot.is_healthy() && !may_become_healthy(state, memory, slot);
         return match failure {
             Some(Some(failure)) => failure,
-            None if state.required().any(is_lost) => unready(state).map_or(Action::Wait, Action::stop),
+            None if state.required().any(is_lost) => unhealthy(state).map_or(Action::Wait, Action::stop),
             _ => Action::Wait,
         };
     }
@@ -205,20 +205,20 @@ pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason
     FutureBatches::after(state.plan, &state.slots, state.kind).next(state.plan.reach)
 }
 
-/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable, or if a released pod
-/// is not ready.
-pub(super) fn unhealthy(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
+/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable, or if a released slot
+/// is not healthy.
+pub(super) fn obstacle(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
     let first = state.slots.iter().find(|slot| Some(&slot.key) == next.slots.first())?;
     if state.kind.may_begin(state, first) {
-        return unready(state);
+        return unhealthy(state);
     }
     let pods = state.reasons(state.unavailable_slots());
     Some(StopReason::Unhealthy { pods, allowed: state.allowed() })
 }
 
-/// Returns the reason to stop if a released pod is not ready.
-fn unready(state: &State<'_>) -> Option<StopReason> {
-    let pods = state.reasons(state.required().filter(|slot| !slot.is_ready()));
+/// Returns the reason to stop if a released slot is not healthy.
+fn unhealthy(state: &State<'_>) -> Option<StopReason> {
+    let pods = state.reasons(state.required().filter(|slot| !slot.is_healthy()));
     (!pods.is_empty()).then(|| StopReason::Unhealthy { pods, allowed: state.allowed() })
 }
 

@@ -54,7 +54,7 @@ pub(super) fn fatal_cause<'m>(state: &State<'_>, memory: &'m Memory) -> Option<&
 fn past_timeout(state: &State<'_>, batch: usize) -> Action {
     let after = state.pace().batch_timeout;
     let names = |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(PodSlot::label).collect::<Vec<_>>();
-    let failed: Vec<_> = state.required().filter(|slot| !slot.is_ready() && slot.is_replaced()).collect();
+    let failed: Vec<_> = state.required().filter(|slot| !slot.is_healthy() && slot.is_replaced()).collect();
     if !failed.is_empty() {
         return Action::Fail(BatchFailure::TimedOut { batch, after, pods: names(failed) });
     }

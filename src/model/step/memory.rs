@@ -108,12 +108,12 @@ impl Memory {
         self.tolerated = BTreeSet::new();
     }
 
-    /// Records the slots of an observation: how many of the batch are ready, whether any pod is being replaced, and the
+    /// Records the slots of an observation: how many of the batch are healthy, whether any pod is being replaced, and the
     /// soak. Returns the report of its first interruption.
     pub(super) fn observe(&mut self, state: &State<'_>) -> Option<StepReport> {
         let now = state.now.elapsed;
         let interruption = self.soak.observe(state.soaking(), now);
-        let ready = state.slots.iter().filter(|slot| slot.is_ready() && state.is_in_batch(slot)).count();
+        let ready = state.slots.iter().filter(|slot| slot.is_healthy() && state.is_in_batch(slot)).count();
         let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot));
         self.progress.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
         let is_moving = !self.progress.awaited.is_empty();
@@ -148,7 +148,7 @@ impl Memory {
         self.causes.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now)
     }
 
-    /// Decides what to do for the check of a batch whose pods are ready; none if it passed, or if there is nothing to do now.
+    /// Decides what to do for the check of a batch whose slots are healthy; none if it passed, or if there is nothing to do now.
     pub(super) fn next_check(&self, state: &State<'_>, batch: usize) -> Option<Action> {
         let check = state.pace().check.as_ref()?;
         self.batch.check.next(check, batch, &self.soak, self.healthy(state), state.now.elapsed)
@@ -177,7 +177,7 @@ impl Memory {
         self.batch.check.begun.is_some() && self.soak.over_since.is_some()
     }
 
-    /// Returns how long the soaking slots must be ready: in the last batch of the plan also for the final soak.
+    /// Returns how long the soaking slots must be healthy: in the last batch of the plan also for the final soak.
     pub(super) fn soak_length(&self, state: &State<'_>) -> Duration {
         match state.is_all_released() {
             _ if self.skip_soak => Duration::ZERO,
@@ -186,7 +186,7 @@ impl Memory {
         }
     }
 
-    /// Returns how long the soaking slots have been ready; zero when there are none.
+    /// Returns how long the soaking slots have been healthy; zero when there are none.
     pub(super) fn healthy(&self, state: &State<'_>) -> Duration {
         self.soak.healthy(state.soaking(), state.now)
     }

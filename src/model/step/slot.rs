@@ -71,9 +71,9 @@ impl PodSlot<'_> {
         self.is_outdated() && !self.is_released
     }
 
-    /// Whether its pod runs the new revision and is available. A pod without a readiness probe is `Ready` for a moment
-    /// after its container ended, so all of its containers must run too.
-    pub(super) fn is_ready(&self) -> bool {
+    /// Whether its pod runs the new revision, is available, and has no stopped container. A pod without a readiness probe is
+    /// `Ready` for a moment after its container ended.
+    pub(super) fn is_healthy(&self) -> bool {
         self.is_updated && self.is_available && !self.has_stopped_container()
     }
 
@@ -114,7 +114,7 @@ impl PodSlot<'_> {
     /// Whether `step` neither releases it nor waits for it, because its node is not ready.
     pub(super) fn is_skipped(&self, pace: &Pace) -> bool {
         let awaits = self.awaits_release() && self.unready_node.is_some();
-        self.excluded.is_none() && !self.is_ready() && (awaits || self.is_ignored(pace))
+        self.excluded.is_none() && !self.is_healthy() && (awaits || self.is_ignored(pace))
     }
 
     /// Whether it counts as unavailable. That includes a pod that the controller may delete at any moment.

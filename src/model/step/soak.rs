@@ -22,22 +22,22 @@ const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct Soak {
     traces: BTreeMap<String, Trace>,
-    /// The last observation at which a soaking slot was not ready, or had changed.
-    pub(super) last_unready: Option<Duration>,
+    /// The last observation at which a soaking slot was not healthy, or had changed.
+    pub(super) last_unhealthy: Option<Duration>,
     /// Since when the soak of the present slots is over; none before, and while pods are replaced.
     pub(super) over_since: Option<Duration>,
 }
 
-/// The values that change if a pod was not ready between two observations.
+/// The values that change if a slot was not healthy between two observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Trace {
     uid: String,
     restarts: i64,
-    is_ready: bool,
+    is_healthy: bool,
 }
 
 impl Soak {
-    /// Records the slots of an observation. Returns the report of the first one that stopped being ready since the last
+    /// Records the slots of an observation. Returns the report of the first one that stopped being healthy since the last
     /// observation.
     pub(super) fn observe<'s>(
         &mut self,
@@ -50,50 +50,50 @@ impl Soak {
         for slot in slots {
             let trace = Trace::of(slot);
             let before = self.traces.get(&slot.label());
-            let has_no_stamp = || trace.is_ready && slot.pod.is_none_or(|pod| pod.readiness.since.is_none());
-            if !trace.is_ready || before.map_or_else(has_no_stamp, |before| *before != trace) {
-                self.last_unready = Some(now);
+            let has_no_stamp =
+                || trace.is_healthy && slot.pod.is_none_or(|pod| pod.readiness.since.is_none());
+            if !trace.is_healthy || before.map_or_else(has_no_stamp, |before| *before != trace) {
+                self.last_unhealthy = Some(now);
             }
-            let why = before.filter(|before| before.is_ready).and_then(|before| trace.differs(before));
+            let why = before.filter(|before| before.is_healthy).and_then(|before| trace.differs(before));
             if let Some(why) = why {
                 first.get_or_insert_with(|| restarted(slot.label(), why));
             }
             traces.insert(slot.label(), trace);
         }
         // Where pods are only counted, a deleted pod leaves its slot to another one.
-        let is_gone = |(label, before): &(&String, &Trace)| before.is_ready && !traces.contains_key(*label);
+        let is_gone = |(label, before): &(&String, &Trace)| before.is_healthy && !traces.contains_key(*label);
         let gone = self.traces.iter().find(is_gone).filter(|_| traces.len() >= self.traces.len());
         if let Some((pod, _)) = gone {
-            self.last_unready = Some(now);
+            self.last_unhealthy = Some(now);
             first.get_or_insert_with(|| restarted(pod.clone(), "it was deleted"));
         }
         self.traces = traces;
         first
     }
 
-    /// Returns how long a slot has been ready; zero if it is not ready.
-    fn ready_for(&self, slot: &PodSlot<'_>, now: Now) -> Duration {
-        if !slot.is_ready() {
+    /// Returns how long a slot has been healthy; zero if it is not.
+    fn healthy_for(&self, slot: &PodSlot<'_>, now: Now) -> Duration {
+        if !slot.is_healthy() {
             return Duration::ZERO;
         }
         // Without a restart a pod stays ready during its update in place.
         let since = slot.pod.and_then(|pod| pod.ready_since().max(pod.updated_at()));
         let by_stamps = since.map_or(Duration::MAX, |since| {
-            let ready_for = now.server_time.duration_since(since).saturating_sub(STAMP_PRECISION);
-            Duration::try_from(ready_for).unwrap_or_default()
+            let healthy_for = now.server_time.duration_since(since).saturating_sub(STAMP_PRECISION);
+            Duration::try_from(healthy_for).unwrap_or_default()
         });
-        let observed =
-            self.last_unready.map_or(Duration::MAX, |last_unready| now.elapsed.saturating_sub(last_unready));
+        let observed = self.last_unhealthy.map_or(Duration::MAX, |last| now.elapsed.saturating_sub(last));
         by_stamps.min(observed)
     }
 
-    /// Returns how long all slots have been ready; zero if there are none, or if neither clock measured them.
+    /// Returns how long all slots have been healthy; zero if there are none, or if neither clock measured them.
     pub(super) fn healthy<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'s>>, now: Now) -> Duration {
-        let shortest = slots.into_iter().map(|slot| self.ready_for(slot, now)).min();
+        let shortest = slots.into_iter().map(|slot| self.healthy_for(slot, now)).min();
         shortest.filter(|shortest| *shortest != Duration::MAX).unwrap_or_default()
     }
 
-    /// Returns the rest of the soak for these slots. A pod that has terminated since its release must stay ready for at
+    /// Returns the rest of the soak for these slots. A pod that has terminated since its release must stay healthy for at
     /// least the settle time, because a container in a crash loop is ready between two crashes.
     pub(super) fn left<'s>(
         &self,
@@ -103,7 +103,7 @@ impl Soak {
     ) -> Duration {
         let left = |slot: &PodSlot<'_>| {
             let needed = if slot.has_terminated() { soak.max(SETTLE_TIME) } else { soak };
-            needed.saturating_sub(self.ready_for(slot, now))
+            needed.saturating_sub(self.healthy_for(slot, now))
         };
         slots.into_iter().map(left).max().unwrap_or_default()
     }
@@ -115,7 +115,7 @@ impl Trace {
         Self {
             uid: slot.pod.map(|pod| pod.uid.clone()).unwrap_or_default(),
             restarts: containers.map(|container| container.restarts).sum(),
-            is_ready: slot.is_ready(),
+            is_healthy: slot.is_healthy(),
         }
     }
 
@@ -123,7 +123,7 @@ impl Trace {
         match self {
             trace if trace.uid != before.uid => Some("it was replaced"),
             trace if trace.restarts != before.restarts => Some("it restarted"),
-            trace if !trace.is_ready => Some("it is not available"),
+            trace if !trace.is_healthy => Some("it is not available"),
             _ => None,
         }
     }
@@ -156,7 +156,7 @@ impl CheckMemory {
         self.begun.is_some() && self.ended.is_none()
     }
 
-    /// Decides what to do for the check of a batch whose pods have been ready for the time `healthy`: run it, fail the batch,
+    /// Decides what to do for the check of a batch whose slots have been healthy for the time `healthy`: run it, fail the batch,
     /// or wait for it after the soak; none if it passed, and during the soak if nothing is to do now. A run counts as the last
     /// one if it ended after the soak, and if no pod was disturbed since it began.
     pub(super) fn next(
@@ -180,7 +180,7 @@ impl CheckMemory {
             _ if self.failures > 0 => Some(Action::RunCheck),
             (Some(begun), Some((ended, _)))
                 if soak.over_since.is_some_and(|over| over <= ended)
-                    && soak.last_unready.is_none_or(|last_unready| last_unready <= begun) =>
+                    && soak.last_unhealthy.is_none_or(|last| last <= begun) =>
             {
                 None
             }
@@ -262,9 +262,9 @@ mod tests {
     fn a_check_without_a_watch_runs_once_after_the_soak() {
         let check = Check { digest: String::new(), watch: None };
         let mut memory = CheckMemory::default();
-        let next = |memory: &CheckMemory, last_unready: Option<u64>, over: Option<u64>, now: u64| {
-            let (last_unready, over_since) = (last_unready.map(seconds), over.map(seconds));
-            let soak = Soak { last_unready, over_since, ..Soak::default() };
+        let next = |memory: &CheckMemory, last_unhealthy: Option<u64>, over: Option<u64>, now: u64| {
+            let (last_unhealthy, over_since) = (last_unhealthy.map(seconds), over.map(seconds));
+            let soak = Soak { last_unhealthy, over_since, ..Soak::default() };
             memory.next(&check, 1, &soak, seconds(5), seconds(now))
         };
         assert_eq!(next(&memory, None, None, 9), None);

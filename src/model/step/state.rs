@@ -176,18 +176,18 @@ impl<'a> State<'a> {
         self.present_batch.is_some() && slot.is_in_last_batch
     }
 
-    /// Returns the slots that must be ready before the plan continues: all released ones. A pod that fails late is as
+    /// Returns the slots that must be healthy before the plan continues: all released ones. A pod that fails late is as
     /// important as one that fails immediately.
     pub(super) fn required(&self) -> impl Iterator<Item = &PodSlot<'a>> {
         self.slots.iter().filter(|slot| self.is_required(slot))
     }
 
-    /// Returns the slots that must stay ready for the whole soak.
+    /// Returns the slots that must stay healthy for the whole soak.
     pub(super) fn soaking(&self) -> impl Iterator<Item = &PodSlot<'a>> {
         self.required().filter(|slot| slot.soaks)
     }
 
-    /// Whether a slot must be ready before the plan continues: of the batch also one that a later command does not select.
+    /// Whether a slot must be healthy before the plan continues: of the batch also one that a later command does not select.
     pub(super) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
         let is_in_batch = self.is_in_batch(slot);
         let is_excluded = match slot.excluded {
@@ -207,7 +207,7 @@ impl<'a> State<'a> {
     /// Whether the batch waits for a slot. Slots whose node is not ready any more are skipped if the kind allows it.
     pub(super) fn is_awaited(&self, slot: &PodSlot<'_>) -> bool {
         let is_skipped = self.kind.skips_unready_nodes() && slot.unready_node.is_some();
-        self.is_required(slot) && !slot.is_ready()
+        self.is_required(slot) && !slot.is_healthy()
             || slot.awaits_release() && self.is_in_batch(slot) && !is_skipped
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::action::{RollbackOutcome, StepOutcome, StopReason};
-use super::batch::{FutureBatches, next, unhealthy};
+use super::batch::{FutureBatches, next, obstacle};
 use super::daemon_set::check_node_flags;
 use super::event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepOptions};
 use super::memory::Memory;
@@ -154,7 +154,7 @@ fn batch_of(planned: &PlannedBatch, by_key: &HashMap<&str, &PodSlot<'_>>, stage:
 
 fn slot_view(slot: &PodSlot<'_>) -> SlotView {
     let state = match slot {
-        slot if slot.is_ready() => SlotState::Updated,
+        slot if slot.is_healthy() => SlotState::Updated,
         slot if slot.is_released || slot.is_updated => SlotState::Updating,
         _ => SlotState::Outdated,
     };
@@ -217,7 +217,7 @@ pub fn preview(
 fn stops(state: &State<'_>) -> Option<StopReason> {
     match next(state) {
         _ if state.present_batch.is_some() => None,
-        Ok(next) => unhealthy(state, &next?),
+        Ok(next) => obstacle(state, &next?),
         Err(reason) => Some(reason),
     }
 }
