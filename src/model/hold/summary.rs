@@ -147,8 +147,9 @@ pub fn step_command(workload: &Workload) -> Word {
 }
 
 /// Returns that a pause or a plan without outdated pods holds the next change, or which fields an ended plan left, and
-/// the command that ends it. Of a plan that rolled back, returns what is not restored: `paused, which holds the next change until kubectl rollout2 resume deployment/web`. None for
-/// a partition or `OnDelete` of the user, which are permanent settings.
+/// the command that ends it: `paused, which holds the next change until kubectl rollout2 resume deployment/web`. Of a plan
+/// that rolled back, returns what is not restored. None for a partition or `OnDelete` of the user, which are permanent
+/// settings.
 #[must_use]
 pub fn next_change_hold(workload: &Workload) -> Option<String> {
     let hold = Hold::in_force(workload);

@@ -148,7 +148,7 @@ impl Memory {
         self.causes.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now)
     }
 
-    /// Decides what to do for the check of a batch whose slots are healthy; none if it passed, or if there is nothing to do now.
+    /// Decides what to do for the check of a batch whose slots are healthy; none if it passed, or if nothing is to do now.
     pub(super) fn next_check(&self, state: &State<'_>, batch: usize) -> Option<Action> {
         let check = state.pace().check.as_ref()?;
         self.batch.check.next(check, batch, &self.soak, self.healthy(state), state.now.elapsed)

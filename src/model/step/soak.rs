@@ -156,8 +156,8 @@ impl CheckMemory {
         self.begun.is_some() && self.ended.is_none()
     }
 
-    /// Decides what to do for the check of a batch whose slots have been healthy for the time `healthy`: run it, fail the batch,
-    /// or wait for it after the soak; none if it passed, and during the soak if nothing is to do now. A run counts as the last
+    /// Decides what to do for the check of a batch whose slots have been `healthy` for this long: run it, fail the batch, or
+    /// wait for it after the soak. None if it passed, and during the soak if nothing is to do now. A run counts as the last
     /// one if it ended after the soak, and if no pod was disturbed since it began.
     pub(super) fn next(
         &self,
