@@ -71,7 +71,7 @@ impl StepKind for StepCountedPods {
         let workload = state.workload();
         let wanted = workload.wanted();
         let (partition, original_partition) = (released_from(workload), original_partition(state));
-        let selector = node_selector(state);
+        let selector = node_selector(state).as_ref().and_then(Selector::read);
         let (updated, outdated) = in_order_of_update(state, selector.as_ref());
         let surplus = outdated.len().checked_sub(as_count(wanted));
         let missing = as_count(wanted).saturating_sub(outdated.len());
@@ -170,15 +170,17 @@ fn selects(state: &State<'_>, selector: Option<&Selector>, pod: &Pod) -> bool {
     selector.is_none_or(|selector| selector.matches_labels(label))
 }
 
-/// Returns the selector of the nodes on which the controller may update pods: that of the plan, or the original one.
-fn node_selector(state: &State<'_>) -> Option<Selector> {
+/// Returns the label selector of the nodes on which the controller may update pods, that of the plan or the original one;
+/// none for all nodes.
+fn node_selector(state: &State<'_>) -> Option<Value> {
     if !state.workload().kind().pods().are_per_node() {
         return None;
     }
-    match &state.pace().node_selector {
-        Some(text) => Selector::parse(text).ok(),
-        None => own_node_selector(state).and_then(Selector::read),
+    if let Some(text) = &state.pace().node_selector {
+        return Selector::parse(text).ok()?.to_label_selector();
     }
+    let original = state.hold.original_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
+    (!original.is_null()).then(|| original.clone())
 }
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of the pods that may
@@ -216,10 +218,7 @@ fn strategy_with(state: &State<'_>, kept: usize) -> HoldFields {
         .filter(|pod| !state.is_updated(pod))
         .filter_map(|pod| skippable_node(state, pod)?.labels.get(HOSTNAME).map(String::as_str))
         .collect();
-    let selector = match &state.pace().node_selector {
-        Some(text) => Selector::parse(text).ok().and_then(|selector| selector.to_label_selector()),
-        None => own_node_selector(state).cloned(),
-    };
+    let selector = node_selector(state);
     let selector = if skipped.is_empty() { selector } else { Some(without_nodes(selector, &skipped)) };
     let mut strategy = strategy::without_node_selector(strategy);
     if let Some(selector) = selector {
@@ -237,12 +236,6 @@ fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
         None => selector["matchExpressions"] = json!([others]),
     }
     selector
-}
-
-/// Returns the node selector of the original strategy.
-fn own_node_selector<'a>(state: &State<'a>) -> Option<&'a Value> {
-    let selector = state.hold.original_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
-    (!selector.is_null()).then_some(selector)
 }
 
 /// Returns the node of a pod if it is not ready and the selector of the strategy can leave it out.
