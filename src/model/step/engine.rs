@@ -212,8 +212,7 @@ impl Stepper {
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
         if state.plan.rolling_back {
-            let revision = memory.observe_rollback(state);
-            self.reporter.reports.extend(revision.map(|revision| StepReport::RollingBack { revision }));
+            self.reporter.reports.extend(memory.observe_rollback(state));
             return;
         }
         let interruption = memory.observe(state);

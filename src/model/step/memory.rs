@@ -127,8 +127,8 @@ impl Memory {
         interruption
     }
 
-    /// Records how many pods are rolled back. Returns the revision if the rollback is new.
-    pub(super) fn observe_rollback(&mut self, state: &State<'_>) -> Option<String> {
+    /// Records how many pods are rolled back. Returns the report of a new rollback.
+    pub(super) fn observe_rollback(&mut self, state: &State<'_>) -> Option<StepReport> {
         self.progress.observe(state.returned_pods().0, [ROLLBACK], state.now.elapsed);
         let rollback = &mut self.rollback;
         if rollback.revision.is_some() {
@@ -136,7 +136,7 @@ impl Memory {
         }
         rollback.failure = rollback.failure.take().or_else(|| state.plan.failure.clone());
         rollback.revision = state.plan_revision.map(Revision::label);
-        rollback.revision.clone()
+        rollback.revision.clone().map(|revision| StepReport::RollingBack { revision })
     }
 
     /// Records the causes of an observation. Returns the changes, and the logs to read.
