@@ -83,8 +83,9 @@ impl StepKind for StepDeployment {
     }
 
     /// Available pods beyond the wanted ones stand in for unavailable ones.
-    fn missing(&self, state: &State<'_>) -> Option<usize> {
-        Some(as_count(HeldPods::of(state).missing()))
+    fn unavailable(&self, state: &State<'_>) -> usize {
+        let tolerated = state.slots.iter().filter(|slot| slot.is_tolerated).count();
+        as_count(HeldPods::of(state).missing()).saturating_sub(tolerated)
     }
 
     fn counts_pods(&self) -> bool {

@@ -218,13 +218,7 @@ impl<'a> State<'a> {
 
     /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
     pub(super) fn budget_left(&self) -> i64 {
-        as_number(self.allowed() + self.kind.surge(self)) - as_number(self.unavailable())
-    }
-
-    /// Returns how many pods count as unavailable.
-    pub(super) fn unavailable(&self) -> usize {
-        let Some(missing) = self.kind.missing(self) else { return self.unavailable_slots().count() };
-        missing.saturating_sub(self.slots.iter().filter(|slot| slot.is_tolerated).count())
+        as_number(self.allowed() + self.kind.surge(self)) - as_number(self.kind.unavailable(self))
     }
 
     /// Returns the slots that count as unavailable.
@@ -355,9 +349,9 @@ pub(super) trait StepKind {
         self.allowed(state).saturating_add(self.surge(state))
     }
 
-    /// Returns how many of the wanted pods are missing, where that is not the number of unavailable slots.
-    fn missing(&self, _: &State<'_>) -> Option<usize> {
-        None
+    /// Returns how many pods count as unavailable.
+    fn unavailable(&self, state: &State<'_>) -> usize {
+        state.unavailable_slots().count()
     }
 
     /// Whether a slot is only a number of pods, so that batches keep their proportion when the workload is scaled.

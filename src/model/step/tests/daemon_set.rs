@@ -135,7 +135,7 @@ impl DaemonSetFixture {
 
     /// The nodes of the next wave, if this many more pods may become unavailable.
     fn wave(&mut self, free: usize) -> Vec<String> {
-        let most = self.state().unavailable() + free;
+        let most = self.state().unavailable_slots().count() + free;
         self.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
         let (state, batch) = (self.state(), self.plan.last_batch.as_ref().unwrap());
         assert_eq!(usize::try_from(state.budget_left()), Ok(free));
