@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::change::answer::{Conflict, WriteResult};
+use crate::model::change::answer::{Conflict, WriteResult, is_applied};
 use crate::model::kind::Workload;
 use crate::render::ui::Ui;
 
@@ -15,8 +15,8 @@ use crate::render::ui::Ui;
 const MAX_ATTEMPTS: usize = 3;
 
 /// Applies a patch to an object and returns the object that the API server returned, or the conflict, if another client
-/// changed a field that the patch tests and nothing was written. Never sends a patch again while its result is unknown:
-/// then it reads the object and compares.
+/// changed a field that the patch tests. Never sends a patch again while its result is unknown: then it reads the object and
+/// compares.
 ///
 /// # Errors
 /// When the patch was not applied, and when its result stays unknown.
@@ -131,12 +131,12 @@ impl<'a> PatchTarget<'a> {
     ) -> Result<Result<Object, Conflict>> {
         let label = self.label();
         match now {
-            Ok(now) if patch.is_applied_to(&now) => {
+            Ok(now) if is_applied(patch, &now) => {
                 ui.err_line(&format!("note: {error}; read {label} again: the change was applied"));
                 Ok(Ok(now))
             }
             Ok(now) => match Conflict::of(patch, &now) {
-                Some(conflict) => Ok(Err(conflict)),
+                Some(conflict) => Ok(Err(Conflict { is_unanswered: true, ..conflict })),
                 None => Err(Error::new(
                     ErrorKind::Unreachable,
                     format!("no answer to the change of {label}; read it again: it is unchanged"),

@@ -98,6 +98,24 @@ async fn a_dry_run_without_an_answer_is_an_error() {
     assert_eq!(server.lines().last().map(|line| line.starts_with("PATCH")), Some(true));
 }
 
+/// The write is stored, and another client changes the template before the object is read again.
+#[tokio::test]
+async fn a_change_after_a_write_without_an_answer_leaves_its_result_unknown() {
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let change = FaultAction::write_before(|store| {
+        let image = |web: &mut Value| {
+            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
+        };
+        store.edit(&web(), Part::Object, &Author::new("colleague"), image).map(drop).unwrap();
+    });
+    server.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), change).after(1).once());
+    let output = run(&server, &["undo", "deployment/web"]).await;
+    output.reports("; no answer to the write, which may be stored: image shop/web:9; ");
+    assert!(!output.stderr.contains("nothing was written"), "{}", output.stderr);
+    output.ends(1);
+}
+
 #[tokio::test]
 async fn an_unknown_result_that_cannot_be_resolved_is_an_error() {
     let server = Cluster::recorded("shop").served();

@@ -65,6 +65,17 @@ pub struct Conflict {
     pub manager: Option<String>,
     /// What was changed, as text.
     pub changes: Vec<String>,
+    /// Whether the patch got no answer, so that it may have been stored before the change.
+    pub is_unanswered: bool,
+}
+
+/// Whether an object has every value of a patch. The API server may store a template in another notation, such as without
+/// its nulls.
+#[must_use]
+pub fn is_applied(patch: &Patch, now: &Object) -> bool {
+    let template = FieldPath::template();
+    let digest = |root: &Value| Template::new(template.value_in(root).unwrap_or(&Value::Null)).digest();
+    patch.unapplied_paths(now).all(|path| *path == template && digest(now.json()) == digest(patch.after()))
 }
 
 impl Conflict {
@@ -83,6 +94,7 @@ impl Conflict {
             recreated,
             manager: author.map(|author| author.manager),
             changes: changed.iter().flat_map(|precondition| describe(precondition, now)).collect(),
+            is_unanswered: false,
         })
     }
 
@@ -91,7 +103,12 @@ impl Conflict {
     pub fn error(&self, workload: &Workload, prepared: &str) -> Error {
         let target = format!("{} {:?}", workload.kind().type_().typed(), workload.name());
         let conflict = |change: String| {
-            let message = format!("{target} was {change} while {prepared}; nothing was written");
+            let written = if self.is_unanswered {
+                "no answer to the write, which may be stored"
+            } else {
+                "nothing was written"
+            };
+            let message = format!("{target} was {change} while {prepared}; {written}");
             Error::new(ErrorKind::Conflict, message)
         };
         if self.recreated {
@@ -156,6 +173,35 @@ mod tests {
             (Some("kubectl-set"), &["image web:2".to_owned()][..])
         );
         assert!(Conflict::of(&patch, &deployment("web:1", "v", false)).unwrap().recreated);
+    }
+
+    #[test]
+    fn a_template_in_another_notation_is_applied() {
+        let mut patch = Patch::of(&deployment("web:1", "u", false));
+        let mut template = deployment("web:2", "u", false).json()["spec"]["template"].clone();
+        template["metadata"] = json!({"creationTimestamp": null});
+        patch.set(FieldPath::template(), template);
+        assert!(is_applied(&patch, &deployment("web:2", "u", false)));
+        for other in [deployment("web:3", "u", false), deployment("web:2", "v", false)] {
+            assert!(!is_applied(&patch, &other));
+        }
+        patch.set(FieldPath::of(["spec", "paused"]), json!(true));
+        assert!(!is_applied(&patch, &deployment("web:2", "u", false)));
+    }
+
+    #[test]
+    fn a_conflict_without_an_answer_claims_no_result() {
+        let workload = Workload::of(deployment("web:1", "u", false)).unwrap();
+        let mut patch = Patch::of(workload.object());
+        patch.set(FieldPath::template(), json!({}));
+        let conflict = Conflict::of(&patch, &deployment("web:2", "u", false)).unwrap();
+        let sentence = |is_unanswered| {
+            let conflict = Conflict { is_unanswered, ..conflict.clone() };
+            conflict.error(&workload, "its rollback was prepared").to_string()
+        };
+        assert!(sentence(false).contains("; nothing was written: image web:2"), "{}", sentence(false));
+        let unknown = "; no answer to the write, which may be stored: image web:2";
+        assert!(sentence(true).ends_with(unknown), "{}", sentence(true));
     }
 
     #[test]

@@ -157,9 +157,14 @@ impl Patch {
     /// Whether the object already has every value of the patch.
     #[must_use]
     pub fn is_applied_to(&self, now: &Object) -> bool {
-        let uid = FieldPath::uid();
-        uid.value_in(now.json()) == uid.value_in(&self.before)
-            && self.edits.iter().all(|edit| edit.is_in(now.json()))
+        self.unapplied_paths(now).next().is_none()
+    }
+
+    /// Returns the paths where an object differs from the one after the patch. If it is another object, the uid is one.
+    pub fn unapplied_paths<'a>(&'a self, now: &'a Object) -> impl Iterator<Item = &'a FieldPath> {
+        let uid = self.preconditions.iter().take(1);
+        let paths = uid.chain(&self.edits).map(|one| &one.path);
+        paths.filter(|path| path.value_in(now.json()) != path.value_in(&self.after))
     }
 
     /// Whether the patch changes nothing.

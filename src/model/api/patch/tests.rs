@@ -179,6 +179,15 @@ fn a_recreated_object_is_not_patched() {
     assert!(!patch.is_applied_to(&after("another")));
 }
 
+/// The edit of a member precedes one of the whole object.
+#[test]
+fn the_last_of_overlapping_edits_counts() {
+    let mut patch = Patch::of(&object(&json!({"spec": {"updateStrategy": {"paused": true}}})));
+    patch.set(FieldPath::of(["spec", "updateStrategy", "paused"]), json!(false));
+    patch.set(FieldPath::of(["spec", "updateStrategy"]), json!({"partition": 1}));
+    assert!(patch.is_applied_to(&Object::read(patch.after().clone()).unwrap()));
+}
+
 #[test]
 fn a_pointer_escapes_slashes_and_tildes() {
     assert_eq!(FieldPath::annotation("a/b~c").to_string(), "/metadata/annotations/a~1b~0c");
