@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
 use super::{CommandOutcome, owners};
-use crate::cluster::reader::{read_revisions, reread};
+use crate::cluster::reader::{or_note, read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::TargetScope;
 use crate::error::{ErrorKind, Result};
@@ -117,9 +117,8 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
         writer.ui.err_lines(words::restored(workload, patch.after()));
         return write(&alone, &patch, &RESUME, writer).await;
     }
-    let is_rolled_back = is_rollback_held(workload)
-        && completed_rollback(&writer.read_for_write(workload.clone()).await?).is_some();
-    match resume(workload, release_all || is_rolled_back)? {
+    let ends_plan = release_all || is_rolled_back(workload, writer).await?;
+    match resume(workload, ends_plan)? {
         Resume::NotPaused => {
             writer.print_as_read(workload, "not paused");
             writer.ui.err_lines(words::own_hold(workload));
@@ -144,6 +143,17 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
         }
     }
     Ok(())
+}
+
+/// Whether a rollback that a plan holds is complete. Prints a note if that cannot be read, and the plan goes on.
+async fn is_rolled_back(workload: &Workload, writer: &mut Writer<'_>) -> Result<bool> {
+    if !is_rollback_held(workload) {
+        return Ok(false);
+    }
+    let read = writer.read_for_write(workload.clone()).await;
+    let consequence = "whether the rollback is complete is not known";
+    let observed = or_note(read, consequence, |note| writer.ui.err_line(&note))?;
+    Ok(observed.is_some_and(|observed| completed_rollback(&observed).is_some()))
 }
 
 /// The words of one of the two verbs.
@@ -171,12 +181,7 @@ async fn write(
         let is_complete = observed.pods.is_some();
         let read =
             if is_complete { Ok(observed.clone()) } else { writer.read_for_write(workload.clone()).await };
-        match read {
-            Ok(observed) => writer.print_effect(&observed, verb, patch),
-            Err(error) => {
-                writer.ui.err_line(&format!("note: the effect on the pods is not shown: {error}"));
-            }
-        }
+        writer.print_effect(read, verb, patch);
     }
     let question = format!("{verb} {}?", workload.target());
     let write = PreparedWrite { workload, patch, operation, question: Some(&question) };

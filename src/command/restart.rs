@@ -69,7 +69,7 @@ async fn restart_workload(
     };
     let known = if writer.shows_effect() || held_by(&workload).is_some() {
         let (observed, known) = tokio::join!(writer.read_for_write(workload.clone()), check);
-        writer.print_effect(&observed?, "restart", &patch);
+        writer.print_effect(observed, "restart", &patch);
         known
     } else {
         check.await

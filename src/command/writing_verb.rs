@@ -147,9 +147,15 @@ impl<'a> Writer<'a> {
         self.options.dry_run == DryRun::Client || self.ui.terminal().is_some()
     }
 
-    /// Prints what a verb does to the pods.
-    pub(super) fn print_effect(&mut self, observed: &Observation, verb: &str, patch: &Patch) {
-        let effect = Effect::of_change(observed, patch.after());
+    /// Prints what a verb does to the pods, or why that is not known.
+    pub(super) fn print_effect(&mut self, read: Result<Observation>, verb: &str, patch: &Patch) {
+        let observed = match read {
+            Ok(observed) => observed,
+            Err(error) => {
+                return self.ui.err_line(&format!("note: the effect on the pods is not shown: {error}"));
+            }
+        };
+        let effect = Effect::of_change(&observed, patch.after());
         let effect = render::verb_effect(&observed.workload, verb, &effect);
         if self.shows_effect() && self.options.output == Output::Text {
             self.ui.out_lines(&effect);

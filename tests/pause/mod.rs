@@ -144,3 +144,47 @@ async fn a_restart_that_restarts_no_pods_prints_a_warning() {
     let output = server.command(["restart", "ds/ds-ondelete", "-n", "broken"]).run_async().await;
     output.reports("  replaces no pod: OnDelete keeps those on ");
 }
+
+/// The role of `restart` has no right to list ReplicaSets.
+#[tokio::test]
+async fn a_restart_needs_no_right_to_show_its_effect() {
+    let rules = [Rule::allow(&["get", "patch"], &["deployments"])];
+    let server = Cluster::recorded("shop").user(User::limited("gina", rules)).start();
+    for more in [&["--dry-run"][..], &[]] {
+        let run = server.command_as("gina", ["restart", "deployment/web"]).args(more);
+        let output = run.terminal(100, 30).run_async().await;
+        output.reports(" the effect on the pods is not shown: cannot read replicasets: forbidden");
+        output.ends(0);
+    }
+    assert_eq!(patches(&server).len(), 1);
+}
+
+/// The role of `resume` has no right to list pods and ControllerRevisions.
+#[tokio::test(start_paused = true)]
+async fn a_resume_during_a_rollback_needs_no_right_to_read_it() {
+    let rules = [Rule::allow(&["get", "patch"], &["statefulsets"])];
+    let cluster = Cluster::simulated().user(User::limited("gina", rules)).start();
+    let db = cluster.stateful_set(3, &json!({}));
+    cluster.advance(120).await;
+    cluster.run("pause statefulset/db").await.ends(0);
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(5).await;
+    cluster.run("step statefulset/db --soak 0s").await.ends(0);
+    edit(&cluster.sim, &db, |db| {
+        let hold = &mut db["metadata"]["annotations"]["kubectl-rollout2/held"];
+        let mut members: Value = hold.as_str().unwrap().parse().unwrap();
+        members["plan"]["rollingBack"] = true.into();
+        members["paused"] = true.into();
+        *hold = members.to_string().into();
+    });
+    let output = cluster.run_as("gina", "resume statefulset/db").await;
+    output.reports(
+        "note: whether the rollback is complete is not known: cannot read controllerrevisions: forbidden",
+    );
+    assert_eq!(
+        (output.stdout.as_str(), output.exit),
+        ("statefulset.apps/db resumed\n", 0),
+        "{}",
+        output.stderr
+    );
+}
