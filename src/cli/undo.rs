@@ -125,7 +125,8 @@ impl UndoArgs {
             None => TargetRevision::Previous,
             Some("stable") => TargetRevision::Stable,
             Some(word) => match RevisionWord::read(word)? {
-                RevisionWord::Number(0) => TargetRevision::Previous, // as in kubectl
+                // In kubectl 0 is the default.
+                RevisionWord::Back(1) | RevisionWord::Number(0) => TargetRevision::Previous,
                 word => TargetRevision::Named(word),
             },
         };

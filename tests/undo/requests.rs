@@ -130,6 +130,23 @@ async fn an_undo_that_replaces_no_pod_prints_a_note() {
     assert!(!output.transcript.contains("no pod of"), "{}", output.transcript);
 }
 
+/// The new template has no revision while the Deployment is paused, so that the pods run the newest one.
+#[tokio::test]
+async fn previous_is_the_default_while_the_live_template_has_no_revision() {
+    let server = Cluster::recorded("shop").start();
+    let before = object(&server.sim, &web())["spec"]["template"].clone();
+    edit(&server.sim, &web(), |web| {
+        web["spec"]["paused"] = true.into();
+        web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();
+    });
+    let undo = ["undo", "deployment/web", "--resume", "--dry-run=client", "-o", "json"];
+    for word in [&[][..], &["--to", "previous"], &["--to=-1"]] {
+        let output = server.command(undo).args(word).run_async().await;
+        let after: Value = output.stdout.parse().unwrap();
+        assert_eq!(after["spec"]["template"]["spec"], before["spec"], "{word:?}: {}", output.stderr);
+    }
+}
+
 #[tokio::test]
 async fn undo_waits_for_a_slow_controller() {
     let server = Cluster::recorded("shop").start();

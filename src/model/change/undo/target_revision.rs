@@ -36,6 +36,10 @@ impl TargetRevision {
             }
             Self::Stable => observation.stable().ok_or_else(|| no_stable_revision(observation)),
             Self::StableOrPrevious => stable_or_previous(observation),
+            Self::Named(word @ RevisionWord::Back(steps)) => {
+                let revisions = &observation.revisions;
+                revisions.before_live(*steps).ok_or_else(|| word.missing(revisions))
+            }
             Self::Named(word) => word.find_for_flag("--to-revision", &observation.revisions),
         }
     }
@@ -311,6 +315,19 @@ mod tests {
                 None
             );
             assert_eq!(found(&TargetRevision::Previous, &observation(kind, "x:1", &json!({}), &[])), None);
+        }
+    }
+
+    #[test]
+    fn steps_back_are_counted_from_the_live_template() {
+        let kept = [(1, "x:1", 0), (2, "x:2", 0), (3, "x:3", 3)];
+        for (live, expected) in [
+            ("x:3", [Some(2), Some(1), None]),
+            ("x:9", [Some(3), Some(2), Some(1)]), // the change has no revision yet: the pods run 3
+        ] {
+            let observed = observation("Deployment", live, &json!({}), &kept);
+            let back = |steps| found(&TargetRevision::Named(RevisionWord::Back(steps)), &observed);
+            assert_eq!([back(1), back(2), back(3)], expected, "{live}");
         }
     }
 

@@ -203,7 +203,7 @@ pub fn template_author(observed: &Observation) -> Option<Authorship> {
     let (object, revisions) = (observed.workload.object(), &observed.revisions);
     let author = last_template_author(object)?;
     let current = revisions.current();
-    let Some(before) = revisions.steps_back(usize::from(current.is_some())) else { return Some(author) };
+    let Some(before) = revisions.before_live(1) else { return Some(author) };
     let is_late = |created: Timestamp| created.duration_since(author.time) > CONTROLLER_DELAY;
     let follows = before.created.is_none_or(|created| author.time > created);
     if follows && !current.and_then(|current| current.created).is_some_and(is_late) {
