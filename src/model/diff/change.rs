@@ -103,11 +103,22 @@ impl<'a> Shape<'a> {
 impl Comparison {
     fn visit(&mut self, member: &str, from: Option<&Value>, to: Option<&Value>) {
         match (Shape::of(member, from), Shape::of(member, to)) {
+            // The empty security context of a container, which differs from none.
+            (Shape::Object(None), Shape::Object(Some(other)))
+            | (Shape::Object(Some(other)), Shape::Object(None))
+                if other.is_empty() =>
+            {
+                self.add_change(from, to);
+            }
             (Shape::Object(from), Shape::Object(to)) => self.objects(from, to),
             (Shape::Keyed(from), Shape::Keyed(to)) => self.lists(&from, &to),
             _ if self.is_same_amount(from, to) => {}
-            _ => self.changes.push(Change { path: self.here.clone(), from: from.cloned(), to: to.cloned() }),
+            _ => self.add_change(from, to),
         }
+    }
+
+    fn add_change(&mut self, from: Option<&Value>, to: Option<&Value>) {
+        self.changes.push(Change { path: self.here.clone(), from: from.cloned(), to: to.cloned() });
     }
 
     /// Whether both values are the same quantity. `1000m` and `1` have one digest and make no new

@@ -12,7 +12,7 @@ use crate::model::text::secret::{SHORTEST_SECRET, looks_secret};
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 
-/// The members whose empty value means the same as their absence.
+/// The members whose empty value means the same as their absence; that of a container's `securityContext` does not.
 ///
 /// In JSON from Go, a nil map and an empty map differ, and a struct by value is always present.
 /// Other empty objects have a meaning (`emptyDir: {}` is a volume, `podAntiAffinity: {}` is a set
@@ -112,7 +112,7 @@ impl Template {
     #[must_use]
     pub fn into_canonical(mut self) -> Value {
         remove_hash_labels(&mut self.0);
-        drop_empty_members(&mut self.0);
+        drop_empty_members(&mut self.0, false);
         self.0
     }
 
@@ -178,23 +178,29 @@ fn normalize_quantity(amount: &mut Value) {
     }
 }
 
-/// Removes empty members that mean the same as absent ones, innermost first.
-fn drop_empty_members(value: &mut Value) {
+/// Removes empty members that mean the same as absent ones, innermost first. `is_element` says that the value is an element
+/// of a list, such as a container.
+fn drop_empty_members(value: &mut Value, is_element: bool) {
     match value {
         Value::Object(members) => {
-            members.values_mut().for_each(drop_empty_members);
-            members.retain(|name, member| !is_absent_value(name, member));
+            members.values_mut().for_each(|member| drop_empty_members(member, false));
+            members.retain(|name, member| !is_absent_value(name, member, is_element));
         }
-        Value::Array(items) => items.iter_mut().for_each(drop_empty_members),
+        Value::Array(items) => items.iter_mut().for_each(|item| drop_empty_members(item, true)),
         _ => {}
     }
 }
 
-fn is_absent_value(name: &str, member: &Value) -> bool {
+/// Whether a member means the same as none. The API server sets the `securityContext` of each pod. That of a container is a
+/// pointer, and controllers distinguish an empty one from none.
+fn is_absent_value(name: &str, member: &Value, of_element: bool) -> bool {
     match member {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(members) => Map::is_empty(members) && EMPTY_IS_ABSENT.contains(&name),
+        Value::Object(members) => {
+            let is_pointer = of_element && name == "securityContext";
+            Map::is_empty(members) && EMPTY_IS_ABSENT.contains(&name) && !is_pointer
+        }
         _ => false,
     }
 }
@@ -254,6 +260,17 @@ mod tests {
         ] {
             assert_ne!(digest(&other), digest(&plain), "{other}");
         }
+    }
+
+    /// `Semantic.DeepEqual` of the controllers distinguishes a nil pointer from an empty struct.
+    #[test]
+    fn an_empty_security_context_of_a_container_changes_the_digest() {
+        let of = |container: Value| digest(&json!({"spec": {"containers": [container]}}));
+        let plain = of(json!({"name": "a"}));
+        assert_ne!(of(json!({"name": "a", "securityContext": {}})), plain);
+        assert_eq!(of(json!({"name": "a", "securityContext": null})), plain);
+        let members = json!({"name": "a", "securityContext": {"capabilities": null}});
+        assert_eq!(of(members), of(json!({"name": "a", "securityContext": {}})));
     }
 
     #[test]

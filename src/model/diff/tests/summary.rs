@@ -133,6 +133,15 @@ fn an_order_change_is_summarized() {
 }
 
 #[test]
+fn an_empty_security_context_of_a_container_is_a_change() {
+    let (without, with) = (web(&json!({})), web(&json!({"securityContext": {}})));
+    assert_eq!(words(&without, &with), "+security context");
+    assert_eq!(words(&with, &without), "-security context");
+    let user = web(&json!({"securityContext": {"runAsUser": 1}}));
+    assert_eq!(words(&without, &user), "security context runAsUser 1");
+}
+
+#[test]
 fn an_unknown_field_is_printed_by_its_name() {
     let from = pod(&json!({"hostNetwork": true, "shareProcessNamespace": true}));
     let to = pod(&json!({"hostNetwork": false, "newInKubernetes2": {"deep": [1]}}));
