@@ -2,7 +2,7 @@
 
 use harness::prelude::*;
 
-use crate::writes::{agent, db, object, observe, web};
+use crate::writes::{agent, db, edit, object, observe, web};
 
 fn patches(server: &Cluster) -> usize {
     server.sim.requests().iter().filter(|request| request.method == "PATCH").count()
@@ -79,6 +79,24 @@ async fn one_receipt_takes_all_of_it_back() {
     let command = expected.split_once("rollout2 ").unwrap().1;
     server.command(command.split(' ')).run_async().await.ends(0);
     assert!(image(&web()) != rolled_back[0] && image(&db()) != rolled_back[1]);
+}
+
+/// Without a revision the next `undo` does not return to what was rolled back.
+#[tokio::test]
+async fn no_receipt_takes_all_back_if_a_template_had_no_revision() {
+    let server = Cluster::recorded("shop").start();
+    edit(&server.sim, &web(), |web| {
+        web["spec"]["paused"] = true.into();
+        web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();
+    });
+    let args = ["undo", "deployment/web", "statefulset/db", "--resume"];
+    let output = server.command(args).run_async().await;
+    let receipts: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take ")).collect();
+    assert_eq!((receipts.len(), output.exit, patches(&server)), (1, 0, 2), "{}", output.stderr);
+    assert!(
+        receipts[0].starts_with("to take this back: kubectl rollout2 undo statefulset/db "),
+        "{receipts:?}"
+    );
 }
 
 /// A type alone means healthy workloads too, so that a script has to say that it means them.

@@ -53,19 +53,25 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         return Ok(writer.take_outcome());
     }
     let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
+    let mut had_revisions = true; // else no command takes all of it back
     for (workload, prepared) in workloads.iter().zip(all) {
         let before = workload.template_digest();
+        let had_revision =
+            prepared.as_ref().is_ok_and(|prepared| prepared.observed.revisions.current().is_some());
         let done = match prepared {
             Ok(prepared) => roll_back_workload(prepared, asks_once, request, &mut writer).await,
             Err(error) => Err(error),
         };
         writer.record(done.map(|workload| {
             let Some(workload) = workload else { return };
-            rolled_back.extend((workload.template_digest() != before).then(|| workload.clone()));
+            if workload.template_digest() != before {
+                rolled_back.push(workload.clone());
+                had_revisions &= had_revision;
+            }
             written.push(workload);
         }));
     }
-    if writer.is_real() {
+    if writer.is_real() && had_revisions {
         writer.ui.err_lines(notes::receipts(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
