@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 use tokio::time::timeout;
 
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
@@ -21,9 +22,11 @@ use crate::model::change::other_objects::{
 use crate::model::change::undo::Undo;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::references::{Configuration, Reference, configuration_of, references};
+use crate::model::revision::references::{
+    Configuration, Reference, configuration_of, pull_secrets, references,
+};
 use crate::model::status::uses::start_of_last_use;
-use crate::render::change::{not_rolled_back, pods_cannot_start};
+use crate::render::change::{no_pull_secret, not_rolled_back, pods_cannot_start};
 use crate::render::message_writer::MessageWriter;
 
 /// How long the reads may take. A check that lasts longer is given up, because it must not delay a rollback.
@@ -71,7 +74,7 @@ impl Planned {
 pub(super) struct Findings {
     /// What keeps its new pods from starting, a sentence for each obstacle.
     pub(super) obstacles: Vec<String>,
-    /// The notes about what a rollback leaves as it is.
+    /// The notes about what a rollback leaves as it is, and about Secrets for image pulls that do not exist.
     pub(super) notes: Vec<String>,
 }
 
@@ -86,10 +89,13 @@ pub(super) async fn check_all(
     if !source.is_live() {
         return nothing();
     }
-    let required: Vec<_> = all.iter().map(|one| references(one.workload.template().json())).collect();
+    let of_each = |named: fn(&Value) -> Vec<Reference>| -> Vec<_> {
+        all.iter().map(|one| named(one.workload.template().json())).collect()
+    };
+    let (required, pulls) = (of_each(references), of_each(pull_secrets));
     let mut places: Vec<(String, &Reference)> = Vec::new();
     let read = all.iter().map(|planned| (planned, &planned.reads));
-    for (planned, named) in all.iter().zip(&required).chain(read) {
+    for (planned, named) in all.iter().zip(&required).chain(all.iter().zip(&pulls)).chain(read) {
         let namespace = planned.namespace();
         let new = named.iter().filter(|named| !is_given(&namespace, named));
         let new: Vec<_> =
@@ -111,11 +117,13 @@ pub(super) async fn check_all(
         let index = places.iter().position(|(place, one)| place == namespace && *one == named)?;
         found.get(index)
     };
-    let findings = |(planned, required): (&Planned, &Vec<Reference>)| {
+    let findings = |((planned, required), pulls): ((&Planned, &Vec<Reference>), &Vec<Reference>)| {
         let (namespace, after) = (planned.namespace(), &planned.workload);
-        let absent = required.iter().filter(|named| matches!(found(&namespace, named), Some(Ok(None))));
+        let is_absent = |named: &&Reference| matches!(found(&namespace, named), Some(Ok(None)));
+        let absent = required.iter().filter(is_absent);
         let absent =
             absent.map(|named| format!("the template names {}, which does not exist", named.target()));
+        let pulls = pulls.iter().filter(is_absent).map(|named| no_pull_secret(after, named));
         let [quotas, limits] =
             [&quotas, &limits].map(|rules| rules.get(&namespace).map_or(&[][..], Vec::as_slice));
         let quotas = if planned.creates_pod_first { quotas } else { &[] };
@@ -128,9 +136,9 @@ pub(super) async fn check_all(
             }
             _ => None,
         };
-        Findings { obstacles, notes: planned.reads.iter().filter_map(note).collect() }
+        Findings { obstacles, notes: planned.reads.iter().filter_map(note).chain(pulls).collect() }
     };
-    all.iter().zip(&required).map(findings).collect()
+    all.iter().zip(&required).zip(&pulls).map(findings).collect()
 }
 
 /// As [`check_all`], for one change.

@@ -17,7 +17,7 @@ use crate::model::hold::step_command;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::revision::references::Configuration;
+use crate::model::revision::references::{Configuration, Reference};
 use crate::model::status::uses::template_author;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
@@ -37,6 +37,13 @@ pub fn stuck_pods(names: &str, count: usize) -> String {
     format!(
         "{names} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}"
     )
+}
+
+/// Returns the note that a Secret for image pulls does not exist.
+#[must_use]
+pub fn no_pull_secret(after: &Workload, secret: &Reference) -> String {
+    let (target, secret) = (after.target(), secret.target());
+    format!("note: the images of {target} are pulled without {secret}, which does not exist")
 }
 
 /// Returns the note that a rollback leaves a later change of a ConfigMap or Secret. `label` is that of its target.

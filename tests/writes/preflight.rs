@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::writes::{observe, web};
 
 /// The members of a pod's spec that name an object, each with the object and its name in output.
-fn places() -> [(Value, &'static Resource, &'static str, &'static str); 8] {
+fn places() -> [(Value, &'static Resource, &'static str, &'static str); 7] {
     let app = |more: Value| json!({"containers": [with(json!({"name": "app", "image": "app:1.0"}), &more)]});
     [
         (
@@ -21,7 +21,6 @@ fn places() -> [(Value, &'static Resource, &'static str, &'static str); 8] {
             "configmap/config",
         ),
         (json!({"volumes": [{"name": "v", "secret": {"secretName": "tls"}}]}), &SECRETS, "tls", "secret/tls"),
-        (json!({"imagePullSecrets": [{"name": "pull"}]}), &SECRETS, "pull", "secret/pull"),
         (
             json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}),
             &PERSISTENTVOLUMECLAIMS,
@@ -116,6 +115,17 @@ async fn what_is_optional_is_no_obstacle() {
     let volumes = json!([{"name": "v", "configMap": {"name": "maybe", "optional": true}}]);
     let cluster = cluster_with_earlier(&json!({ "volumes": volumes })).await;
     assert_ends(&cluster.run("undo deployment/web --strict").await, "", 0, "optional");
+}
+
+/// The kubelet pulls without it.
+#[tokio::test(start_paused = true)]
+async fn a_missing_secret_for_image_pulls_is_no_obstacle() {
+    let note = "note: the images of deployment/web are pulled without secret/pull, which does not exist\n";
+    let cluster = cluster_with_earlier(&json!({"imagePullSecrets": [{"name": "pull"}]})).await;
+    assert_ends(&cluster.run("undo deployment/web --strict").await, note, 0, "it does not exist");
+    create(&cluster, &SECRETS, json!({"metadata": {"name": "pull"}}));
+    cluster.advance(30).await;
+    assert_ends(&cluster.run("restart deployment/web --strict").await, "", 0, "it exists");
 }
 
 #[tokio::test(start_paused = true)]

@@ -144,6 +144,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
         };
         if preview.outcome.is_rollout() {
             preview.warnings.extend(findings.obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
+            ui.err_lines(findings.notes);
         }
         errors.extend(printed.show(&preview, &context.environment, ui).await.err());
     }

@@ -69,7 +69,8 @@ fn files(volume: &Value) -> impl Iterator<Item = NamedObject> {
 }
 
 /// Returns what a template names and does not mark `optional`, each object once (`core/v1` of the API: `Container`,
-/// `Volume`, `PodSpec`). The ServiceAccount `default` is left out: its controller creates it.
+/// `Volume`, `PodSpec`). The ServiceAccount `default` is left out: its controller creates it. So are the
+/// [Secrets for image pulls](pull_secrets).
 #[must_use]
 pub fn references(template: &Value) -> Vec<Reference> {
     let mut found = Vec::new();
@@ -78,7 +79,6 @@ pub fn references(template: &Value) -> Vec<Reference> {
     let volumes = elements(spec, "volumes");
     let volumes =
         volumes.flat_map(|one| claim(one.get("persistentVolumeClaim")).into_iter().chain(files(one)));
-    let pull = elements(spec, "imagePullSecrets").filter_map(|one| named_by(&SECRET, Some(one), "name"));
     let devices = elements(spec, "resourceClaims");
     let devices = devices.filter_map(|one| named_by(&RESOURCE_CLAIM, Some(one), "resourceClaimName"));
     let of_pod = [
@@ -87,12 +87,8 @@ pub fn references(template: &Value) -> Vec<Reference> {
         (&RUNTIME_CLASS, "runtimeClassName"),
     ];
     let of_pod = of_pod.into_iter().filter_map(|(type_, member)| named_by(type_, Some(spec), member));
-    let places = declared_containers(template)
-        .flat_map(environment)
-        .chain(volumes)
-        .chain(pull)
-        .chain(devices)
-        .chain(of_pod);
+    let places =
+        declared_containers(template).flat_map(environment).chain(volumes).chain(devices).chain(of_pod);
     for (reference, _) in places.filter(|(_, is_optional)| !is_optional) {
         let exists_anyway = reference.type_ == &SERVICE_ACCOUNT && reference.name == "default";
         if !exists_anyway && !found.contains(&reference) {
@@ -100,6 +96,14 @@ pub fn references(template: &Value) -> Vec<Reference> {
         }
     }
     found
+}
+
+/// Returns the Secrets that a template names for image pulls. The kubelet pulls without those that do not exist.
+#[must_use]
+pub fn pull_secrets(template: &Value) -> Vec<Reference> {
+    let spec = template.get("spec").into_iter();
+    let named = spec.flat_map(|spec| elements(spec, "imagePullSecrets"));
+    named.filter_map(|one| Some(named_by(&SECRET, Some(one), "name")?.0)).collect()
 }
 
 /// Returns the elements of a list; none if it is absent or no list.
@@ -303,13 +307,14 @@ mod tests {
                 "secret/tls",
                 "persistentvolumeclaim/data",
                 "configmap/projected",
-                "secret/registry",
                 "resourceclaim/gpu-1",
                 "serviceaccount/robot",
                 "priorityclass/high",
                 "runtimeclass/gvisor",
             ]
         );
+        let pulls: Vec<_> = pull_secrets(&template).iter().map(Reference::target).collect();
+        assert_eq!(pulls, ["secret/registry"]);
     }
 
     #[test]
@@ -320,6 +325,7 @@ mod tests {
             json!({"spec": {"containers": "none", "volumes": [{"configMap": 1}], "imagePullSecrets": [null, {}]}}),
         ] {
             assert_eq!(references(&template), [], "{template}");
+            assert_eq!(pull_secrets(&template), [], "{template}");
         }
     }
 
