@@ -75,6 +75,18 @@ fn no_line_is_a_workflow_command() {
     assert!(without_build > 10, "only {without_build} lines would have been executed");
 }
 
+/// Another program prints the templates, and its output is not changed.
+#[cfg(unix)]
+#[tokio::test]
+async fn an_external_diff_gets_no_workflow_command() {
+    let cluster = cluster(&hostile(), COMMANDS);
+    let run = harness::Run::of(["diff", "deployment/web"]).env("CI", "true").env("PATH", "/usr/bin:/bin");
+    let run = run.env("KUBECTL_EXTERNAL_DIFF", "diff -u").env("TMPDIR", env!("CARGO_TARGET_TMPDIR"));
+    let output = run.in_process(cluster.service(), NAMESPACE).run_async().await;
+    assert!(output.stdout.contains("+++ "), "{}", output.transcript);
+    assert_eq!(executed_lines(&output.transcript), [""; 0]);
+}
+
 /// Azure Pipelines and `TeamCity` do not set `CI`.
 #[test]
 fn every_ci_system_is_recognized() {

@@ -18,7 +18,7 @@ pub(super) enum Position {
     Value,
 }
 
-/// How strings are written.
+/// How strings are written. Those with a command of a CI system are quoted in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::model) enum Layout {
     /// As kubectl writes them.
@@ -33,7 +33,7 @@ impl Layout {
     pub(super) fn lines(self, text: &str, column: usize, indent: usize, position: Position) -> Vec<String> {
         // A document that is only a string is indented too.
         let indent = indent.max(2);
-        let is_command = self == Self::Kubectl && is_command(text);
+        let is_command = is_command(text);
         if self.writes_block(text) && !is_command {
             return block(text, indent);
         }
@@ -355,6 +355,8 @@ mod tests {
             ("*'s", "'*''s'"),
             ("a\u{1b}b\u{9b}\u{202e}\t", r#""a\eb\x9B\u202E\t""#),
             ("soft\u{ad}tag\u{e0041}", r#""soft\xADtag\U000E0041""#),
+            ("a ##[group]", r#""a \u0023\u0023[group]""#),
+            ("a\n::stop-commands::b\n", r#""a\n::stop-commands::b\n""#),
         ] {
             assert_eq!(written(text), yaml);
         }
