@@ -71,7 +71,7 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
     }
     lines.extend(diff::rows(&changes.rows()));
     lines.extend(pods::effect_lines(&undo.effect));
-    if undo.ends_hold.is_some() {
+    if undo.ends_hold.as_ref().is_some_and(|hold| hold.is_in_force(&observed.workload)) {
         lines.push(Line::of("  releases the hold and restores the update strategy"));
     }
     lines
