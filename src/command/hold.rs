@@ -93,13 +93,9 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
             writer.print_as_read(workload, "not paused");
         }
         Pause::Change { patch, held_by } => {
-            let mut effect = words::pause_effect(held_by, observed, !writer.is_real());
+            let effect = words::pause_effect(held_by, observed, is_planned(writer));
             owners::warn_before_a_hold(workload, &strategy::hold_path(workload), writer.ui);
-            if writer.options.interactive {
-                writer.ui.err_lines(std::mem::take(&mut effect)); // before the question
-            }
-            write(observed, &patch, &PAUSE, writer).await?;
-            writer.ui.err_lines(&effect);
+            write_with_notes(observed, &patch, &PAUSE, effect, writer).await?;
         }
     }
     Ok(())
@@ -132,10 +128,9 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
             write(&alone, &patch, &RESUME, writer).await?;
         }
         Resume::Forget(patch) => {
-            let note = words::hold_already_ended(workload, writer.source.now(), !writer.is_real());
-            writer.ui.err_line(&note);
+            let note = words::hold_already_ended(workload, writer.source.now(), is_planned(writer));
             writer.ui.err_lines(words::restored(workload, patch.after()));
-            write(&alone, &patch, &RESUME, writer).await?;
+            write_with_notes(&alone, &patch, &RESUME, vec![note], writer).await?;
         }
         Resume::Continue(patch) => {
             write(&alone, &patch, &RESUME, writer).await?;
@@ -167,6 +162,27 @@ struct VerbWords {
 const PAUSE: VerbWords = VerbWords { verb: "pause", operation: "paused", prepared: "its pause was prepared" };
 const RESUME: VerbWords =
     VerbWords { verb: "resume", operation: "resumed", prepared: "it was to be resumed" };
+
+/// Whether a note is about a write to come: in a dry run, and before a question.
+fn is_planned(writer: &Writer<'_>) -> bool {
+    !writer.is_real() || writer.options.interactive
+}
+
+/// Writes, and prints notes about the write: before the question, if one is asked, and else after the write.
+async fn write_with_notes(
+    observed: &Observation,
+    patch: &Patch,
+    words: &VerbWords,
+    mut notes: Vec<String>,
+    writer: &mut Writer<'_>,
+) -> Result<()> {
+    if writer.options.interactive {
+        writer.ui.err_lines(std::mem::take(&mut notes));
+    }
+    write(observed, patch, words, writer).await?;
+    writer.ui.err_lines(notes);
+    Ok(())
+}
 
 async fn write(
     observed: &Observation,

@@ -13,11 +13,11 @@ use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::age::age;
 
-/// Returns what a pause does and does not hold. A dry run holds nothing.
+/// Returns what a pause does and does not hold. `is_planned` says that it is not written: in a dry run, and before a question.
 #[must_use]
-pub fn pause_effect(held_by: HeldBy, observed: &Observation, is_dry_run: bool) -> Vec<String> {
+pub fn pause_effect(held_by: HeldBy, observed: &Observation, is_planned: bool) -> Vec<String> {
     let target = observed.workload.target();
-    let is_held = if is_dry_run { "would be held" } else { "is held" };
+    let is_held = if is_planned { "would be held" } else { "is held" };
     match held_by {
         HeldBy::Paused => Vec::new(),
         HeldBy::Partition(partition) => {
@@ -58,11 +58,12 @@ pub fn nothing_to_pause(workload: &Workload) -> String {
     )
 }
 
-/// Returns who ended a hold before this `resume`, and when. `resume` only removes the annotation, and a dry run does not.
+/// Returns who ended a hold before this `resume`, and when. `resume` only removes the annotation. `is_planned` is as for
+/// [`pause_effect`].
 #[must_use]
-pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_dry_run: bool) -> String {
+pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_planned: bool) -> String {
     let target = workload.target();
-    let removed = if is_dry_run { "resume removes" } else { "removed" };
+    let removed = if is_planned { "resume removes" } else { "removed" };
     if is_rolling_back(workload) {
         return format!(
             "note: the plan of {target} failed and is rolled back or being rolled back; {removed} its rollback marker"

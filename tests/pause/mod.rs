@@ -188,3 +188,36 @@ async fn a_resume_during_a_rollback_needs_no_right_to_read_it() {
         output.stderr
     );
 }
+
+/// A partition that another client replaced is no hold any more, although the annotation is left.
+#[tokio::test]
+async fn an_undo_releases_no_hold_that_another_client_ended() {
+    let server = Cluster::recorded("shop").start();
+    run(&server, &["pause", "statefulset/db"]).await;
+    let undo = ["undo", "statefulset/db", "--dry-run"];
+    let release = "  releases the hold and restores the update strategy\n";
+    run(&server, &undo).await.prints(release);
+    edit(&server.sim, &db(), |db| {
+        db["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+    });
+    let ended = run(&server, &undo).await;
+    assert!(!ended.stdout.contains(release) && ended.exit == 0, "{}", ended.transcript);
+}
+
+#[tokio::test]
+async fn no_result_is_printed_before_the_write() {
+    let server = Cluster::recorded("shop").start();
+    let asked = server.command(["pause", "statefulset/db", "-i"]).stdin("n\n").run_async().await;
+    asked.reports("note: statefulset/db would be held at partition 3: ").ends(1);
+    assert!(!asked.stderr.contains("is held"), "{}", asked.stderr);
+    run(&server, &["pause", "statefulset/db"]).await.ends(0);
+    edit(&server.sim, &db(), |db| {
+        db["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+    });
+    let asked = server.command(["resume", "statefulset/db", "-i"]).stdin("n\n").run_async().await;
+    asked.reports("; resume removes its annotation, ").ends(1);
+    let forbidden = FaultAction::Refuse(Refusal::with_status(403, "statefulsets.apps \"db\" is forbidden"));
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), forbidden).once());
+    let refused = run(&server, &["resume", "statefulset/db"]).await;
+    assert!(!refused.stderr.contains("annotation") && refused.exit == 1, "{}", refused.stderr);
+}
