@@ -2,7 +2,7 @@
 
 use harness::prelude::*;
 
-use super::{agent, db, edit, messages, object, patches, run, web};
+use super::{agent, db, edit, messages, object, observe_in, patches, run, web};
 
 /// Returns a fault that lets another client change an object just before the request arrives.
 fn external_change(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
@@ -112,6 +112,47 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
     output.prints("image      shop/web:9 -> shop/web:1.1\n");
     let image = &object(&server.sim, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
     assert_eq!(image, "shop/web:1.1");
+}
+
+/// Another client releases between the reads of the Deployment and of its ReplicaSets, so that the release itself seems to
+/// be the revision before.
+#[tokio::test]
+async fn force_finds_the_revision_again() {
+    let server = Cluster::recorded("shop").start();
+    let before = object(&server.sim, &web())["spec"]["template"]["spec"].clone();
+    let release = FaultAction::write_before(|store| {
+        let author = Author::new("colleague");
+        let image = |web: &mut Value| {
+            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
+        };
+        store.edit(&web(), Part::Object, &author, image).map(drop).unwrap();
+        observe_in(store, &web());
+        let sets = store.list(&REPLICASETS, Some("shop")).map(|(_, set)| Value::clone(set));
+        let number = "deployment.kubernetes.io/revision";
+        let mut set = sets
+            .into_iter()
+            .find(|set| {
+                set["metadata"]["annotations"][number] == "5"
+                    && set["spec"]["selector"]["matchLabels"]["app"] == "web"
+            })
+            .unwrap();
+        image(&mut set);
+        set["metadata"]["annotations"][number] = "6".into();
+        set["metadata"]["name"] = "web-new".into();
+        for member in ["resourceVersion", "uid", "creationTimestamp"] {
+            set["metadata"].as_object_mut().unwrap().remove(member);
+        }
+        store.create(&REPLICASETS, "shop", set, &author).map(drop).unwrap();
+    });
+    server.sim.fault(Fault::on(Requests::of(Verb::List, &REPLICASETS), release).once());
+    let output = run(&server, &["undo", "deployment/web", "--force"]).await;
+    assert_eq!(
+        (output.stdout.as_str(), output.exit),
+        ("deployment.apps/web rolled back\n", 0),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(object(&server.sim, &web())["spec"]["template"]["spec"], before);
 }
 
 /// What was shown for all is not what is written.

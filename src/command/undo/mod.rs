@@ -16,7 +16,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::change::answer::Conflict;
-use crate::model::change::undo::{Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal};
+use crate::model::change::undo::{
+    TargetRevision, Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal,
+};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -146,7 +148,7 @@ async fn roll_back_workload(
     request: &Request,
     writer: &mut Writer<'_>,
 ) -> Result<Option<Workload>> {
-    let target = target_of(&prepared.observed, request)?.clone();
+    let mut target = target_of(&prepared.observed, request)?.clone();
     if was_asked && has_recovered_since(&prepared.observed.workload, request, writer).await? {
         return Ok(None);
     }
@@ -176,6 +178,10 @@ async fn roll_back_workload(
         if conflict.recreated {
             return Err(error);
         }
+        // A release between the reads of the workload and of its revisions was the newest revision, and so the target.
+        let is_newer = |current: &Revision| current.number.known() < target.number.known();
+        let was_released = !matches!(request.to_revision, TargetRevision::Named(_))
+            && observed.revisions.current().is_some_and(is_newer);
         let again = reread(&observed.workload, writer.source).await?;
         // If only the plan of `step` moved on, there is no external change: the rollback ends the plan.
         let is_stepped = have_same_plan(&observed.workload, &again);
@@ -190,6 +196,9 @@ async fn roll_back_workload(
         }
         let observed = writer.read_for_write(again).await?;
         prepared = Prepared { observed, is_announced: false, ..prepared };
+        if was_released {
+            target = target_of(&prepared.observed, request)?.clone();
+        }
     }
     let target = prepared.observed.workload.target();
     let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");
