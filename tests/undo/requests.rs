@@ -148,6 +148,19 @@ async fn previous_is_the_default_while_the_live_template_has_no_revision() {
 }
 
 #[tokio::test]
+async fn flags_without_an_effect_are_reported_where_nothing_is_rolled_back() {
+    let server = Cluster::recorded("shop").start();
+    edit(&server.sim, &web(), |web| web["spec"]["paused"] = true.into());
+    let undo = ["undo", "deployment/web", "--to", "current"];
+    assert_eq!(run(&server, &undo).await.stderr, "");
+    let output = server.command(undo).args(["--resume", "--cause", "x"]).run_async().await;
+    let note = "note: ignored --resume, --cause: deployment/web already has the template of the revision\n\
+                hint: kubectl rollout2 resume deployment/web -n shop\n";
+    assert_eq!((output.stderr.as_str(), output.exit), (note, 0));
+    assert!(output.stdout.contains("skipped rollback"), "{}", output.stdout);
+}
+
+#[tokio::test]
 async fn undo_waits_for_a_slow_controller() {
     let server = Cluster::recorded("shop").start();
     server.sim.store(|store| {

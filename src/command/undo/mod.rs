@@ -157,6 +157,7 @@ async fn roll_back_workload(
         owners::warn_before_an_undo(&observed.workload, writer.ui);
         if is_live(observed, &target) {
             notes::print_skipped(&observed.workload, &target.label(), writer);
+            writer.ui.err_lines(notes::ignored_flags(&observed.workload, &request.undo_options));
             if writer.is_real() && completed_rollback(observed).is_some() {
                 end_completed_rollback(observed, writer).await?;
             } else {

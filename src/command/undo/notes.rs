@@ -5,7 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use crate::command::writing_verb::{Output, Writer};
 use crate::model::cause::causes_of_revision;
 use crate::model::change::stuck_pods;
-use crate::model::change::undo::{self, Doubt, TargetRevision, Undo};
+use crate::model::change::undo::{self, Doubt, TargetRevision, Undo, UndoOptions};
 use crate::model::hold::plan::is_rollback_held;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -95,6 +95,22 @@ pub(super) fn print_skipped(workload: &Workload, label: &str, writer: &mut Write
         let line = format!("skipped rollback (current template already matches revision {label})");
         writer.print_as_read(workload, &line);
     }
+}
+
+/// Returns that flags have no effect, because the template already is that of the target, and how to resume.
+pub(super) fn ignored_flags(workload: &Workload, options: &UndoOptions) -> Vec<String> {
+    let stays_paused = options.resume && workload.is_paused();
+    let flags = [
+        ("--resume", stays_paused),
+        ("--sync-last-applied", options.sync_last_applied),
+        ("--cause", options.change_cause.is_some()),
+    ];
+    let ignored: Vec<_> = flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
+    let (target, flags) = (workload.target(), ignored.join(", "));
+    let note = (!ignored.is_empty())
+        .then(|| format!("note: ignored {flags}: {target} already has the template of the revision"));
+    let resume = || command("hint: kubectl rollout2 resume {}", [workload.command_target()]);
+    note.into_iter().chain(stays_paused.then(resume)).collect()
 }
 
 /// Returns a line for each namespace with the one command that takes back the rollbacks of several workloads. Each goes to
