@@ -58,15 +58,15 @@ fn restarts_nothing(workload: &Workload) -> Error {
         .hint(command("to recreate its pods: kubectl kruise rollout restart {}", [workload.command_target()]))
 }
 
-/// Returns the timestamp in kubectl's form: UTC, whole seconds. A second restart in the same second
-/// gets a fraction; kubectl fails there.
+/// Returns the timestamp in kubectl's form: UTC, whole seconds. Further restarts in the same second
+/// get growing fractions; kubectl fails there.
 fn stamp_after(last: Option<&str>, now: Timestamp) -> String {
     let whole = Timestamp::from_second(now.as_second()).unwrap_or(now).to_string();
-    if last != Some(whole.as_str()) {
-        return whole;
-    }
-    let fraction = now.subsec_nanosecond().max(1);
-    format!("{}.{fraction:09}Z", whole.trim_end_matches('Z'))
+    let second = whole.trim_end_matches('Z');
+    let last = last.filter(|last| last.starts_with(second)).and_then(|last| last.parse::<Timestamp>().ok());
+    let Some(last) = last else { return whole };
+    let fraction = now.subsec_nanosecond().max(last.subsec_nanosecond() + 1);
+    format!("{second}.{fraction:09}Z")
 }
 
 fn refused_while_paused(workload: &Workload) -> Error {
@@ -93,13 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn a_second_restart_in_one_second_has_another_timestamp() {
+    fn each_restart_in_one_second_has_another_timestamp() {
         let now: Timestamp = "2026-11-20T13:20:29.25Z".parse().unwrap();
         for (last, expected) in [
             (None, "2026-11-20T13:20:29Z"),
             (Some("2026-11-20T08:20:29-05:00"), "2026-11-20T13:20:29Z"),
             (Some("2026-11-20T13:20:29Z"), "2026-11-20T13:20:29.250000000Z"),
-            (Some("2026-11-20T13:20:29.250000000Z"), "2026-11-20T13:20:29Z"),
+            (Some("2026-11-20T13:20:29.250000000Z"), "2026-11-20T13:20:29.250000001Z"),
+            (Some("2026-11-20T13:20:28.250000000Z"), "2026-11-20T13:20:29Z"),
         ] {
             assert_eq!(stamp_after(last, now), expected, "{last:?}");
         }
