@@ -330,9 +330,11 @@ fn ended_hold(now: &Workload, after: &Workload) -> Option<PreviewWarning> {
 /// The API server's default of `revisionHistoryLimit`.
 const DEFAULT_LIMIT: i64 = 10;
 
-/// Returns `revisionHistoryLimit`.
+/// Returns `revisionHistoryLimit`. With a negative one, which only StatefulSets may have, the controller keeps all revisions
+/// (`truncateHistory`).
 fn history_limit(workload: &Workload) -> i64 {
-    workload.object().int("/spec/revisionHistoryLimit").unwrap_or(DEFAULT_LIMIT).max(0)
+    let limit = workload.object().int("/spec/revisionHistoryLimit").unwrap_or(DEFAULT_LIMIT);
+    if limit < 0 { i64::MAX } else { limit }
 }
 
 /// Returns the revisions that the controller removes when the rollout is complete: the oldest, without the current

@@ -210,6 +210,7 @@ fn unexpected_consequences_are_warnings() {
         (("x:3", &none), ("x:4", &none), &applied, vec![]),
         (("x:3", &none), ("x:4", &limit(0)), &none, vec![PreviewWarning::KeepsNoHistory]),
         (("x:3", &none), ("x:3", &limit(0)), &none, vec![PreviewWarning::KeepsNoHistory]),
+        (("x:3", &none), ("x:4", &limit(-1)), &none, vec![]),
         (("x:3", &none), ("x:4", &limit(1)), &none, removes(1, &["1", "2"])),
         (("x:3", &none), ("x:3", &limit(1)), &none, removes(1, &["1"])),
         (("x:3", &limit(1)), ("x:4", &limit(1)), &none, vec![]),
