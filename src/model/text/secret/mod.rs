@@ -105,6 +105,9 @@ const PROSE: [&str; 9] =
 /// How the messages of errors about files begin.
 const ERRORS: [&str; 4] = ["no such ", "permission denied", "not a ", "is a "];
 
+/// The types of workloads, as our messages write them.
+const WORKLOAD_TYPES: [&str; 6] = ["deployment", "statefulset", "daemonset", "cloneset", "asts", "ads"];
+
 /// The shortest JSON Web Token that is masked.
 const SHORTEST_TOKEN: usize = 16;
 
@@ -149,7 +152,11 @@ fn assigned_value<'a>(before: &str, name: &str, after: &'a str) -> Option<(&'a s
     let is_tight = value.len() == tight.len();
     let is_value = match (separator, closed.is_some()) {
         (":", true) => is_tight, // `volume "db-secret" : mount failed` is prose
-        (":", false) if is_path(before) || ERRORS.iter().any(|error| value.starts_with(error)) => false,
+        (":", false)
+            if is_path(before) || is_type(before) || ERRORS.iter().any(|error| value.starts_with(error)) =>
+        {
+            false
+        }
         (":", false) if is_tight => name.contains(|c: char| c.is_ascii_uppercase()), // image names are lower case
         (":", false) => !is_sentence(before, name, value),
         _ => true,
@@ -162,6 +169,13 @@ fn assigned_value<'a>(before: &str, name: &str, after: &'a str) -> Option<(&'a s
 fn is_path(before: &str) -> bool {
     let start = before.rsplit(|c: char| c.is_whitespace() || QUOTES.contains(&c)).next().unwrap_or_default();
     start.ends_with('/') && start.starts_with(['/', '.', '~'])
+}
+
+/// Whether the text ends with the type of a workload, before its name: `deployment/token-server: timed out`.
+fn is_type(before: &str) -> bool {
+    let start = before.rsplit(|c: char| c.is_whitespace() || QUOTES.contains(&c)).next().unwrap_or_default();
+    let type_ = start.strip_suffix('/').and_then(|type_| type_.split('.').next());
+    type_.is_some_and(|type_| WORKLOAD_TYPES.contains(&type_))
 }
 
 /// Whether a sentence about a token or key continues after the colon.

@@ -59,6 +59,8 @@ fn messages_about_secrets_are_unchanged() {
         r#"Back-off pulling image "quay.io/keycloak/keycloak:24.0""#,
         "docker.io/shop/token-service:1.2: not found",
         "keycloak: starting",
+        "note: skipped deployment/token-server: it is no longer failed",
+        "error: statefulset.apps/api-key: timed out",
         "open /etc/tls/tls.key: no such file or directory",
         "open /var/run/secrets/token: permission denied",
         "mkdir /etc/passwd: not a directory",
