@@ -74,7 +74,7 @@ pub(super) struct ListArgs {
     #[arg(short, long, conflicts_with = "fail_on_state")]
     watch: bool,
 
-    /// How long to watch, such as 90s or 1h30m
+    /// How long to watch, such as 90s or 1h30m; 0 is no limit
     #[arg(long, value_name = "DURATION", requires = "watch", value_parser = duration)]
     timeout: Option<Duration>,
 
@@ -143,7 +143,7 @@ impl ListArgs {
             since: self.since,
             output,
             watch: self.watch,
-            timeout: self.timeout,
+            timeout: self.timeout.filter(|timeout| !timeout.is_zero()),
             no_headers: self.no_headers,
         })
     }

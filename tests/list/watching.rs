@@ -45,6 +45,14 @@ async fn a_pipe_gets_the_table_and_then_each_change() {
     assert!(!output.stdout.contains("workloads:"), "no last line, because there is no end: {lines:#?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_timeout_of_0_is_no_limit_and_one_beyond_the_clock_is_refused() {
+    let cluster = eventful().await;
+    let endless = run_as(&cluster, "admin", "list deploy --watch --timeout 0", None);
+    assert!(tokio::time::timeout(Duration::from_secs(60), endless).await.is_err());
+    cluster.run("list deploy --watch --timeout 3000000000000000h").await.ends(2);
+}
+
 /// A row that leaves the selected states is printed once more. What happens to it then is not.
 #[tokio::test(start_paused = true)]
 async fn with_a_state_a_row_that_leaves_it_is_printed_once_more() {

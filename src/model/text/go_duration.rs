@@ -11,7 +11,10 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp, ToSpan as _};
 const UNITS: [(&str, f64); 7] =
     [("ns", 1e-9), ("us", 1e-6), ("\u{b5}s", 1e-6), ("ms", 1e-3), ("h", 3600.0), ("m", 60.0), ("s", 1.0)];
 
-/// Parses a duration in Go's syntax. Returns none for other text and for negative durations.
+/// The longest duration. Two of them can be added, and to the time of a clock: Linux counts its seconds in 63 bits.
+const LONGEST: Duration = Duration::from_secs(1 << 61);
+
+/// Parses a duration in Go's syntax. Returns none for other text, for negative durations and for those that no clock counts.
 #[must_use]
 pub fn parse(text: &str) -> Option<Duration> {
     if text == "0" {
@@ -30,7 +33,7 @@ pub fn parse(text: &str) -> Option<Duration> {
         seconds += number * factor;
         rest = rest.get(unit.len()..)?;
     }
-    Duration::try_from_secs_f64(seconds).ok()
+    Duration::try_from_secs_f64(seconds).ok().filter(|duration| *duration <= LONGEST)
 }
 
 /// Parses a duration in Go's syntax, or a number of seconds, as `--request-timeout` accepts both.
@@ -151,6 +154,8 @@ mod tests {
             ("s", None),
             ("1.2.3s", None),
             ("1 s", None),
+            ("2562047h", Some(9_223_369_200_000)),
+            ("3000000000000000h", None),
             ("99999999999999999999h", None),
         ] {
             assert_eq!(parse(text), milliseconds.map(Duration::from_millis), "{text}");
