@@ -76,7 +76,7 @@ async fn restart_workload(
     };
     let question = format!("restart {}?", workload.target());
     if preflight::print_findings(&workload, known.as_ref(), writer)? && !writer.options.interactive {
-        writer.confirm_on_terminal(&question)?;
+        writer.confirm_on_terminal(&question).await?;
     }
     let question = Some(question.as_str());
     let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted", question };

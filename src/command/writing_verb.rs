@@ -169,20 +169,20 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// When the user does not confirm.
-    pub(super) fn confirm_on_terminal(&mut self, question: &str) -> Result<()> {
-        if self.ui.can_ask() { self.ask(question) } else { Ok(()) }
+    pub(super) async fn confirm_on_terminal(&mut self, question: &str) -> Result<()> {
+        if self.ui.can_ask() { self.ask(question).await } else { Ok(()) }
     }
 
     /// Asks with `--interactive`.
     ///
     /// # Errors
     /// When the user does not confirm.
-    pub(super) fn confirm_interactively(&mut self, question: &str) -> Result<()> {
-        if self.options.interactive { self.ask(question) } else { Ok(()) }
+    pub(super) async fn confirm_interactively(&mut self, question: &str) -> Result<()> {
+        if self.options.interactive { self.ask(question).await } else { Ok(()) }
     }
 
-    fn ask(&mut self, question: &str) -> Result<()> {
-        if self.is_real() && !self.ui.confirms(question) {
+    async fn ask(&mut self, question: &str) -> Result<()> {
+        if self.is_real() && !self.ui.confirms(question).await {
             return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
         }
         Ok(())
@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
             return Ok(Ok(workload.object().clone()));
         }
         if let Some(question) = question {
-            self.confirm_interactively(question)?;
+            self.confirm_interactively(question).await?;
         }
         let outcome = self.apply(patch, &PatchTarget::of(workload)).await?;
         if let Ok(object) = &outcome {

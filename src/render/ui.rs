@@ -13,7 +13,7 @@ use super::template_form::TemplateForm;
 use crate::error::{Error, Result};
 use crate::model::text::untrusted::{disarmed, escaped_json};
 use crate::model::text::yaml::yaml;
-use crate::world::{Stream, Terminal, World};
+use crate::world::{Stream, Terminal, World, read_line};
 
 /// A form of the document that a verb prints for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,14 +112,12 @@ impl Ui {
     }
 
     /// Asks a question on stderr and reads the answer. Only `y` and `yes` confirm.
-    pub fn confirms(&mut self, question: &str) -> bool {
+    pub async fn confirms(&mut self, question: &str) -> bool {
         let asked = self.messages.stream().write(&format!("{} [y/N] ", Line::of(question).text()));
         self.remember(asked);
-        let mut answer = Vec::new();
-        let mut byte = [0];
-        while matches!(self.input.read(&mut byte), Ok(1)) && byte != *b"\n" && answer.len() < 80 {
-            answer.extend(byte);
-        }
+        let input = std::mem::replace(&mut self.input, Box::new(io::empty()));
+        let (input, answer) = read_line(input, 80).await;
+        self.input = input;
         matches!(String::from_utf8_lossy(&answer).trim().to_lowercase().as_str(), "y" | "yes")
     }
 

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::jiff::Timestamp;
 use process::Processes;
+use tokio::task::spawn_blocking;
 
 /// The inputs and outputs of one run.
 pub struct World {
@@ -56,6 +57,19 @@ impl World {
             err: Stream::inherited(io::stderr(), io::stderr().is_terminal()),
         }
     }
+}
+
+/// Reads a line of at most `limit` bytes, and returns the rest of the input too. Another thread waits for it, so that the
+/// runtime notices connections that close meanwhile.
+pub async fn read_line(mut input: Box<dyn Read + Send>, limit: usize) -> (Box<dyn Read + Send>, Vec<u8>) {
+    let read = spawn_blocking(move || {
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        while line.len() < limit && matches!(input.read(&mut byte), Ok(1)) && byte != *b"\n" {
+            line.extend(byte);
+        }
+        (input, line)
+    });
+    read.await.unwrap_or_else(|_| (Box::new(io::empty()), Vec::new()))
 }
 
 /// The environment variables of a run.
@@ -231,5 +245,36 @@ pub fn append_job_summary(environment: &Environment, text: &str) -> io::Result<(
             OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Keys that another task types.
+    struct Typed(mpsc::Receiver<u8>);
+
+    impl Read for Typed {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match (self.0.recv(), buffer.first_mut()) {
+                (Ok(key), Some(first)) => {
+                    *first = key;
+                    Ok(1)
+                }
+                _ => Ok(0),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn the_runtime_runs_while_a_line_is_awaited() {
+        let (keys, typed) = mpsc::channel();
+        tokio::spawn(async move { b"yes\nn".iter().for_each(|key| keys.send(*key).unwrap()) });
+        let (input, line) = read_line(Box::new(Typed(typed)), 80).await;
+        assert_eq!(line, b"yes");
+        assert_eq!(read_line(input, 80).await.1, b"n");
     }
 }

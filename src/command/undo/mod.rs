@@ -46,7 +46,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     if asks_once && confirmed.is_ok() {
         let question = format!("roll back {}?", plural(workloads.len(), "workload"));
-        confirmed = writer.confirm_on_terminal(&question);
+        confirmed = writer.confirm_on_terminal(&question).await;
     }
     if let Err(error) = confirmed {
         // The errors of other targets are reported too.
@@ -275,9 +275,9 @@ async fn write(
     let question = format!("roll {} back to revision {}?", workload.target(), undo.to.label());
     let asks = is_doubtful && !request.yes && !request.options.interactive;
     if asks {
-        writer.confirm_on_terminal(&question)?;
+        writer.confirm_on_terminal(&question).await?;
     }
-    writer.confirm_interactively(&question)?;
+    writer.confirm_interactively(&question).await?;
     let was_asked = writer.is_real() && (asks && writer.ui.can_ask() || request.options.interactive);
     if was_asked && has_recovered_since(workload, request, writer).await? {
         return Ok(None);
