@@ -244,23 +244,23 @@ pub(super) fn restored(workload: &Workload, held: Option<&Value>, original: Opti
     };
     let mut restored = live.clone();
     if live.get("rollingUpdate").is_none() {
-        copy_member("rollingUpdate", Some(own), &mut restored); // a hold by `OnDelete` has none
+        set_member("rollingUpdate", own.get("rollingUpdate"), &mut restored); // a hold by `OnDelete` has none
     }
     let limits = if has_rolling_update(workload) { "/rollingUpdate" } else { "" };
     for (object, name) in [("", "type"), (limits, "selector"), (limits, "partition"), (limits, "paused")] {
         let member = |strategy: &'_ Value| strategy.pointer(object).and_then(|one| one.get(name)).cloned();
         let is_of_hold = matches!(name, "partition" | "paused") || held.and_then(member) == member(live);
         if let Some(to) = restored.pointer_mut(object).filter(|_| is_of_hold) {
-            copy_member(name, own.pointer(object), to);
+            set_member(name, field(own, name), to); // another version may have stored the original
         }
     }
     if without_empty(&restored) == without_empty(own) { original.cloned() } else { Some(restored) }
 }
 
-/// Copies a member of one object to another one, or removes it there if the first one has none.
-fn copy_member(name: &str, from: Option<&Value>, to: &mut Value) {
+/// Sets a member of an object, or removes it if there is no value.
+fn set_member(name: &str, value: Option<&Value>, to: &mut Value) {
     let Some(to) = to.as_object_mut() else { return };
-    match from.and_then(|from| from.get(name)) {
+    match value {
         Some(value) => drop(to.insert(name.to_owned(), value.clone())),
         None => drop(to.remove(name)),
     }
@@ -394,6 +394,17 @@ mod tests {
             let set = stateful_set(&json!({"updateStrategy": strategy}));
             assert_eq!((is_on_delete(&set), partition(&set)), expected, "{strategy}");
         }
+    }
+
+    /// The server was upgraded during the hold.
+    #[test]
+    fn an_original_of_another_version_is_restored() {
+        let set = json!({"apiVersion": "apps.kruise.io/v1beta1", "kind": "CloneSet", "metadata": {"name": "w"},
+            "spec": {"updateStrategy": {"rollingUpdate": {"partition": 4, "maxSurge": 1}}}});
+        let set = Workload::of_json(&set).unwrap();
+        let [held, original] = [4, 2].map(|partition| json!({"partition": partition, "maxSurge": 1})); // v1alpha1
+        let expected = json!({"rollingUpdate": {"partition": 2, "maxSurge": 1}});
+        assert_eq!(restored(&set, Some(&held), Some(&original)), Some(expected));
     }
 
     /// Of more than 100 pods, no percentage keeps some numbers of pods.
