@@ -4,6 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::context::CauseContext;
 use super::{Cause, CauseId};
+use crate::model::api::event::Event;
 use crate::model::api::object::Condition;
 
 /// Returns the cause for the API server's last rejection of a pod.
@@ -53,18 +54,21 @@ fn from_conditions(context: &CauseContext<'_>) -> Option<(String, Option<Timesta
     refused.or_else(unmade).map(|condition| (condition.message, condition.since))
 }
 
-/// Returns the rejection from an event of a controller that writes no condition. The event counts while pods are missing and
-/// no pod was created after it. Pods are refused since the first such event after the newest pod.
+/// Returns the rejection from an event of a controller that writes no condition. The event counts while pods are missing, if
+/// it is newer than every pod: a controller tries again within the second, so that the stamps of a refused attempt and of the
+/// pod it then created are often equal. Pods are refused since the first such event after the newest pod.
 fn from_events(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)> {
     let counts = context.observed.workload.counts();
     if counts.total >= counts.wanted {
         return None;
     }
     let newest_pod = context.observed.own_pods().filter_map(|pod| pod.created).max();
+    let is_newer = |warning: &&Event| newest_pod.is_none() || warning.last > newest_pod;
     let warnings = context.observed.warnings_about(context.observed.workload.object().uid());
     let mut refusals = warnings
         .iter()
-        .filter(|warning| warning.reason == "FailedCreate" && warning.last >= newest_pod)
+        .filter(|warning| warning.reason == "FailedCreate")
+        .filter(is_newer)
         .map(|warning| (&warning.message, warning.first.max(newest_pod)));
     let (message, since) = refusals.next()?;
     Some((message.clone(), refusals.map(|(_, since)| since).fold(since, Ord::min)))

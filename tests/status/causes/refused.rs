@@ -3,7 +3,7 @@
 use harness::prelude::*;
 
 use super::only;
-use crate::status::objects::{cause_ids, document, warning, workload};
+use crate::status::objects::{NOW, cause_ids, document, pod, warning, workload};
 
 /// API server: `plugin/pkg/admission/resourcequota` and `webhook/errors/statuserror.go`; Pod Security. The
 /// controllers report it in a condition of the ReplicaSet, or in Events (`pkg/controller/controller_utils.go`,
@@ -81,5 +81,20 @@ fn a_refusal_is_transient_while_a_pod_terminates() {
         let printed = warning("n-web", "FailedCreate", message);
         let status = document("StatefulSet", &[merged(workload("StatefulSet"), &status), printed]);
         assert_eq!(only(&status).1, is_transient, "{terminating}");
+    }
+}
+
+/// The StatefulSet controller tries again at once. A stamp has whole seconds, so that the refused attempt and the pod of the
+/// next one can have the same.
+#[test]
+fn a_refusal_in_the_second_of_the_newest_pod_is_over() {
+    let missing = json!({"status": {"replicas": 2}});
+    let refused = warning("n-web", "FailedCreate", "exceeded quota: q, requested: pods=1");
+    for (created, is_refused) in [(NOW, false), ("2026-11-20T13:59:59Z", true)] {
+        let created = json!({"metadata": {"creationTimestamp": created}});
+        let pod = merged(pod("StatefulSet", "web-0", 1), &created);
+        let objects = [merged(workload("StatefulSet"), &missing), pod, refused.clone()];
+        let document = document("StatefulSet", &objects);
+        assert_eq!(cause_ids(&document).contains(&"quota-exceeded"), is_refused, "{document}");
     }
 }
