@@ -164,6 +164,12 @@ impl Termination {
         [0, 137, 143].contains(&self.exit_code)
     }
 
+    /// Whether the container never ran. containerd and CRI-O end it with the first reason, Docker with the second.
+    #[must_use]
+    pub fn is_failed_start(&self) -> bool {
+        ["StartError", "ContainerCannotRun"].contains(&self.reason.as_str())
+    }
+
     /// How long the container ran; zero where the kubelet does not know.
     #[must_use]
     pub fn ran_for(&self) -> SignedDuration {

@@ -78,7 +78,7 @@ pub(in crate::model) fn is_crash_looping(pod: &Pod, allowed: AllowedRestarts, no
 
 /// Whether a container terminated and waits for a restart, or restarted so recently that the same crash may
 /// happen again. A container that runs for longer than [`RECOVERY_MARGIN`] beyond its last run, or for
-/// [`MAX_RECOVERY_TIME`], has recovered from that crash.
+/// [`MAX_RECOVERY_TIME`], has recovered from that crash; one that could not be started before, at once.
 fn is_in_crash_loop(container: &Container, allowed: AllowedRestarts, now: Timestamp) -> bool {
     let Some(ending) = container.latest_termination() else { return false };
     if LOST.contains(&ending.reason.as_str()) || container.restarted_by_resizes() || allowed.allows(container)
@@ -91,7 +91,9 @@ fn is_in_crash_loop(container: &Container, allowed: AllowedRestarts, now: Timest
         ContainerState::Running { since } => {
             let recovery_time =
                 ending.ran_for().saturating_add(RECOVERY_MARGIN).clamp(RECOVERY_MARGIN, MAX_RECOVERY_TIME);
-            container.restarts > 0 && since.is_none_or(|since| now.duration_since(since) <= recovery_time)
+            container.restarts > 0
+                && !ending.is_failed_start()
+                && since.is_none_or(|since| now.duration_since(since) <= recovery_time)
         }
         ContainerState::Unknown => false,
     }

@@ -102,9 +102,6 @@ fn pull_message<'a>(container: &'a Container, pod: &Pod, context: &CauseContext<
 /// it.
 const WAITING_REASONS: [&str; 2] = ["RunContainerError", "CreateContainerError"];
 
-/// The termination reasons of a container that never ran.
-const TERMINATION_REASONS: [&str; 2] = ["StartError", "ContainerCannotRun"];
-
 /// Returns the problem of a container whose `postStart` hook failed. The kubelet reports `PostStartHookError`
 /// briefly and then `CrashLoopBackOff`, so the event about the last run identifies the failure. The exit code does
 /// not, because the kubelet killed the container.
@@ -145,11 +142,13 @@ pub(super) fn find_failed_start(container: &Container, _: &Pod, _: &CauseContext
     Some(Cause::new(id, summary).with_evidence(inner_message(message)))
 }
 
-/// Returns the runtime's error. After some attempts a waiting container has only the message `back-off`; its
-/// termination message still has the error.
+/// Returns the runtime's error; none of a container that runs. After some attempts a waiting container has only the message
+/// `back-off`; its termination message still has the error.
 fn start_error(container: &Container) -> Option<&str> {
-    let ending =
-        container.latest_termination().filter(|ending| TERMINATION_REASONS.contains(&ending.reason.as_str()));
+    if matches!(container.state, ContainerState::Running { .. }) {
+        return None;
+    }
+    let ending = container.latest_termination().filter(|ending| ending.is_failed_start());
     let waiting =
         || WAITING_REASONS.contains(&container.waiting_reason()).then(|| container.waiting_message());
     ending.map(|ending| ending.message.as_str()).or_else(waiting)

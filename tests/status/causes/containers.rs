@@ -136,6 +136,19 @@ fn missing_commands_are_reported() {
     assert_eq!(only(&document), expected);
 }
 
+/// A container that runs and is not ready yet, after attempts that failed.
+#[test]
+fn a_container_that_was_started_at_last_has_no_cause() {
+    let ending =
+        json!({"terminated": {"reason": "StartError", "exitCode": 128, "message": "exec: \"x\": not found"}});
+    for restarts in [1, 4] {
+        let document = of_container(&json!({
+            "state": {"running": {"startedAt": "2026-11-20T13:59:59Z"}}, "restartCount": restarts, "lastState": ending,
+        }));
+        assert_eq!(cause_ids(&document), [""; 0], "{document}");
+    }
+}
+
 /// kubelet: the status of a terminated container (`lastState.terminated`), with the termination message
 /// or, with `FallbackToLogsOnError`, the end of its log.
 #[test]
