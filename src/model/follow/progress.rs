@@ -200,11 +200,15 @@ impl ReachedGoal {
     }
 }
 
+/// The stamps of pods have whole seconds, and so has the server's time.
+const STAMP_PRECISION: Duration = Duration::from_secs(1);
+
 /// Returns when the updated pods will have been ready for a period, counted from the start of the follower: now for pods
 /// that are ready for longer. The stamps of the pods decide, so an old rollout does not wait. None while a pod is not ready,
 /// or restarted so recently that it may crash again. If the goal needs a share of the pods only, so many of them decide.
 ///
-/// Pods that cannot be read count as ready since `since`.
+/// Pods that cannot be read count as ready since `since`, when the goal was reached; so do pods whose stamps are later,
+/// because the clock of their node is ahead.
 fn ready_for(
     period: Duration,
     needed: Option<usize>,
@@ -225,7 +229,7 @@ fn ready_for(
         Some(last) => *ready.get(last)?,
         None => None,
     };
-    Some(elapsed + rest_of(period, began, server_time))
+    Some((elapsed + rest_of(period, began, server_time)).min(since + period + STAMP_PRECISION))
 }
 
 /// Returns what is left of a period that began at a time, or long ago.

@@ -121,6 +121,21 @@ fn the_deadline_applies_to_workloads_without_their_own() {
     assert_eq!(fixture.outcome(), failed.as_ref());
 }
 
+/// The stamps of such a node would never be old enough.
+#[test]
+fn a_node_clock_that_is_ahead_keeps_no_rollout_from_its_end() {
+    let ahead = json!({
+        "name": "app", "image": "app:2", "ready": true, "started": true, "restartCount": 0,
+        "state": {"running": {"startedAt": "2026-11-20T14:00:00Z"}},
+    });
+    let options = FollowOptions { fail_fast: Some(Duration::from_secs(30)), ..FollowOptions::default() };
+    let mut fixture = FollowerFixture::of(options, deployment(DONE).with_pod("new", 2, true, &ahead));
+    fixture.pass(10);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+}
+
 #[test]
 fn a_progress_deadline_of_another_replica_set_is_ignored() {
     let exceeded = |set: &str| {
