@@ -19,9 +19,13 @@ use crate::cluster::reader::reread;
 use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::patch::Patch;
+use crate::model::change::answer::WriteResult;
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::engine::{Now, PodRef, TargetEvent, TargetId};
-use crate::model::follow::{FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, Report};
+use crate::model::follow::{
+    FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, Report, RollbackResult,
+};
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::follow::{ReportFormat, json};
@@ -193,9 +197,38 @@ impl Executor<Follower> for &Following<'_> {
 /// first, because the patch must match the objects as they are now.
 ///
 /// # Errors
-/// When the template is no longer the followed one, when there is no stable revision, and when the write fails. Nothing is
-/// written then, except where the error says so.
-async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) -> Result<Workload> {
+/// When the template is no longer the followed one, when there is no stable revision, and when the write fails or its result
+/// is unknown.
+async fn undo_on_failure(
+    target: &FollowedTarget,
+    source: &Source,
+    ui: &mut Ui,
+) -> Result<Workload, RollbackResult> {
+    let prepared = prepare_rollback(target, source, ui).await;
+    let (workload, patch) = prepared.map_err(|error| RollbackResult::not_started(&error))?;
+    let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
+    match patch::apply(&patch, &PatchTarget::of(&workload), options, source, ui).await {
+        WriteResult::Stored(object) => Workload::of(object).ok_or_else(|| {
+            let name = workload.target();
+            let message = format!("the server answered to the rollback of {name} with another object");
+            RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
+        }),
+        WriteResult::Conflict(conflict) => {
+            Err(RollbackResult::not_started(&conflict.error(&workload, "its rollback was prepared")))
+        }
+        WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
+            Err(RollbackResult::not_started(&error))
+        }
+        WriteResult::Unknown(error) => Err(RollbackResult::unknown(&error)),
+    }
+}
+
+/// Returns the workload as it is now, and the patch that rolls it back.
+async fn prepare_rollback(
+    target: &FollowedTarget,
+    source: &Source,
+    ui: &mut Ui,
+) -> Result<(Workload, Patch)> {
     let found = reread(target.workload(), source).await?;
     let observed = read_for_write(found, source, ui).await?;
     let workload = &observed.workload;
@@ -211,15 +244,8 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
     owners::warn_of_apply(workload, stable, &UndoOptions::default(), ui);
     let undo = undo(&observed, stable, &UndoOptions::default())?;
     ui.err_lines(held_rollback(&undo));
-    let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
-    let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, ui).await?;
-    let written = written.map_err(|conflict| conflict.error(workload, "its rollback was prepared"))?;
-    Workload::of(written).ok_or_else(|| {
-        let name = workload.target();
-        let message =
-            format!("the rollback of {name} was written, but the server answered with another object");
-        Error::new(ErrorKind::Malformed, message)
-    })
+    let patch = undo.patch;
+    Ok((observed.workload, patch))
 }
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback

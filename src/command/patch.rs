@@ -14,30 +14,21 @@ use crate::render::ui::Ui;
 /// left. A map that was absent exists now, or another client changed a field and changed it back.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Applies a patch to an object and returns the object that the API server returned, or the conflict, if another client
-/// changed a field that the patch tests. Never sends a patch again while its result is unknown: then it reads the object and
-/// compares.
-///
-/// # Errors
-/// When the patch was not applied, and when its result stays unknown.
+/// Applies a patch to an object. Never sends a patch again while its result is unknown: then it reads the object and compares.
 pub(super) async fn apply(
     patch: &Patch,
     target: &PatchTarget<'_>,
     options: WriteOptions<'_>,
     source: &Source,
     ui: &mut Ui,
-) -> Result<Result<Object, Conflict>> {
+) -> WriteResult {
     let mut patch = patch.clone();
     match attempt(&mut patch, target, options, source).await {
-        WriteResult::Stored(object) => Ok(Ok(object)),
-        WriteResult::Conflict(conflict) => Ok(Err(conflict)),
         WriteResult::Unknown(error) if !options.dry_run => {
             let now = target.read(source).await;
             target.resolve_unknown(&patch, &error, now, ui)
         }
-        WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error) => {
-            Err(error)
-        }
+        result => result,
     }
 }
 
@@ -121,30 +112,24 @@ impl<'a> PatchTarget<'a> {
         )
     }
 
-    /// Returns the outcome of a patch without an answer, from the object as it is `now`.
-    fn resolve_unknown(
-        &self,
-        patch: &Patch,
-        error: &Error,
-        now: Result<Object>,
-        ui: &mut Ui,
-    ) -> Result<Result<Object, Conflict>> {
+    /// Returns the result of a patch without an answer, from the object as it is `now`.
+    fn resolve_unknown(&self, patch: &Patch, error: &Error, now: Result<Object>, ui: &mut Ui) -> WriteResult {
         let label = self.label();
         match now {
             Ok(now) if is_applied(patch, &now) => {
                 ui.err_line(&format!("note: {error}; read {label} again: the change was applied"));
-                Ok(Ok(now))
+                WriteResult::Stored(now)
             }
             Ok(now) => match Conflict::of(patch, &now) {
-                Some(conflict) => Ok(Err(Conflict { is_unanswered: true, ..conflict })),
-                None => Err(Error::new(
+                Some(conflict) => WriteResult::Conflict(conflict),
+                None => WriteResult::Unknown(Error::new(
                     ErrorKind::Unreachable,
                     format!("no answer to the change of {label}; read it again: it is unchanged"),
                 )
                 .caused_by(error.clone())
                 .hint("the API server may still apply the change: check the object before you repeat the command")),
             },
-            Err(_) => Err(Error::new(
+            Err(_) => WriteResult::Unknown(Error::new(
                 ErrorKind::Unreachable,
                 format!("cannot tell whether {label} was changed: no answer to the change, and it cannot be read again"),
             )

@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
     /// Applies a patch to an object.
     ///
     /// # Errors
-    /// As [`patch::apply`].
+    /// As [`WriteResult::stored`](crate::model::change::answer::WriteResult::stored).
     pub(super) async fn apply(
         &mut self,
         patch: &Patch,
@@ -201,14 +201,14 @@ impl<'a> Writer<'a> {
             dry_run: self.options.dry_run == DryRun::Server,
             field_manager: &self.options.field_manager,
         };
-        patch::apply(patch, target, options, self.source, self.ui).await
+        patch::apply(patch, target, options, self.source, self.ui).await.stored()
     }
 
     /// Asks for confirmation with `--interactive`, writes a workload, and prints what was written. A client's dry run
     /// sends nothing, and its outcome is the workload as it was read.
     ///
     /// # Errors
-    /// When the user does not confirm, and as [`patch::apply`].
+    /// When the user does not confirm, and as [`Writer::apply`].
     pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> Result<Result<Object, Conflict>> {
         let PreparedWrite { workload, patch, operation, question } = write;
         if self.options.dry_run == DryRun::Client {

@@ -6,6 +6,7 @@ use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailu
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
 use crate::model::text::go_duration;
+use crate::model::text::secret::without_secrets;
 
 /// Returns the style of a state.
 pub(super) fn state_style(state: RolloutState) -> Style {
@@ -63,7 +64,7 @@ fn outcome_words(outcome: &Outcome) -> Option<String> {
         Outcome::Deleted => "deleted".to_owned(),
         Outcome::Recreated => "deleted and created again".to_owned(),
         Outcome::TimedOut(limit) => format!("timed out after {}", go_duration::short(*limit)),
-        Outcome::Unreadable(error) => format!("cannot be read: {error}"),
+        Outcome::Unreadable(error) => format!("cannot be read: {}", without_secrets(&error.to_string())),
         Outcome::Reached | Outcome::Held | Outcome::Unfinished | Outcome::Interrupted(_) => return None,
     })
 }
@@ -77,6 +78,7 @@ fn in_progress(state: Option<RolloutState>) -> (Style, String) {
 pub(super) fn rollback_words(target: &FollowedTarget, rollback: &RollbackResult) -> String {
     let (revision, outcome) = match rollback {
         RollbackResult::NotStarted(_) => return "not rolled back".to_owned(),
+        RollbackResult::Unknown(_) => return "it is unknown whether it was rolled back".to_owned(),
         RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
     };
     let why = match outcome {

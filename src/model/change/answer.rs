@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::author_of_change;
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, FieldValue, Patch};
@@ -24,6 +24,20 @@ pub enum WriteResult {
     Unavailable(Error),
     /// No response arrived, so it may be stored.
     Unknown(Error),
+}
+
+impl WriteResult {
+    /// Returns the object that is stored, or the conflict.
+    ///
+    /// # Errors
+    /// When the patch was not applied, and when its result is unknown.
+    pub fn stored(self) -> Result<Result<Object, Conflict>> {
+        match self {
+            Self::Stored(object) => Ok(Ok(object)),
+            Self::Conflict(conflict) => Ok(Err(conflict)),
+            Self::Refused(error) | Self::Unavailable(error) | Self::Unknown(error) => Err(error),
+        }
+    }
 }
 
 /// The result of a deletion.

@@ -28,7 +28,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::report::TargetEffects;
-use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Workload;
@@ -38,9 +37,9 @@ use crate::model::kind::Workload;
 pub enum FollowerEvent {
     /// A target changed.
     Target(TargetId, TargetEvent),
-    /// The workload after the rollback was written, or why nothing was written: the answer to
+    /// The workload after the rollback was written, or the result without a rollback to follow: the answer to
     /// [`FollowerTask::RollBack`].
-    RolledBack(TargetId, Result<Box<Workload>, Error>),
+    RolledBack(TargetId, Result<Box<Workload>, RollbackResult>),
     /// The user or the system asked the process to stop.
     Stopped(StopSignal),
     /// Only time passed.

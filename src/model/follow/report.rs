@@ -11,6 +11,7 @@ use crate::model::change::effect::LeastTime;
 use crate::model::engine::{Effects, PodRef, StopSignal};
 use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
+use crate::model::text::secret::without_secrets;
 
 /// The reports and tasks of one target.
 pub(super) type TargetEffects = Effects<Report, FollowerTask>;
@@ -174,6 +175,8 @@ pub struct Rollback {
 pub enum RollbackResult {
     /// Nothing was written; the reason, as a sentence.
     NotStarted(String),
+    /// It may have been written; the reason for which that is unknown, as a sentence.
+    Unknown(String),
     /// The target was rolled back to another revision.
     RolledBack {
         /// The label of that revision before the rollback. The rollback gives it a new number.
@@ -225,6 +228,20 @@ pub enum RolloutFailure {
     },
     /// Another revision replaced the expected one; kubectl's message, or ours after a write.
     Replaced(String),
+}
+
+impl RollbackResult {
+    /// Returns the result of a rollback that was not written.
+    #[must_use]
+    pub fn not_started(error: &Error) -> Self {
+        Self::NotStarted(without_secrets(&error.to_string()))
+    }
+
+    /// Returns the result of a rollback that may have been written.
+    #[must_use]
+    pub fn unknown(error: &Error) -> Self {
+        Self::Unknown(without_secrets(&error.to_string()))
+    }
 }
 
 impl TargetResult {

@@ -10,7 +10,6 @@ use super::report::{
     FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetEffects, TargetResult,
 };
 use super::target::{FollowedTarget, StartState};
-use crate::error::Error;
 use crate::model::api::pod::Pod;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Now, PodRef};
@@ -106,16 +105,15 @@ impl FollowedTarget {
     /// Applies the result of the rollback's write. The rollback is evaluated from the start.
     pub(super) fn apply_rollback_result(
         &mut self,
-        written: Result<Box<Workload>, Error>,
+        written: Result<Box<Workload>, RollbackResult>,
         now: Now,
         out: &mut TargetEffects,
     ) {
         let Some(rollback) = self.rollback.take() else { return };
         let written = match written {
             Ok(written) => written,
-            Err(error) => {
-                let not_started = Some(RollbackResult::NotStarted(error.to_string()));
-                let result = TargetResult { rollback: not_started, ..rollback.failed.clone() };
+            Err(unwritten) => {
+                let result = TargetResult { rollback: Some(unwritten), ..rollback.failed.clone() };
                 self.rollback = Some(rollback);
                 return self.set_result(result, out);
             }

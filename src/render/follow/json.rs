@@ -130,6 +130,7 @@ fn rollback_target(to: &RollbackTarget) -> Value {
 fn rollback(result: &RollbackResult) -> Value {
     match result {
         RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "reason": why}),
+        RollbackResult::Unknown(why) => json!({"toRevision": null, "outcome": "unknown", "reason": why}),
         RollbackResult::RolledBack { revision, outcome } => {
             json!({"toRevision": revision_json(revision), "outcome": outcome.json_name(), "reason": null})
         }

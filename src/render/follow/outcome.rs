@@ -39,6 +39,10 @@ pub fn print_outcome(
         ui.err_lines(rollback_at_end(view, result).map(|command| format!("hint: {command}")));
         ui.err_lines(deadlock_hints(view));
     }
+    if let Some(RollbackResult::Unknown(_)) = rollback {
+        let target = target.workload().command_target();
+        ui.err_line(&command("hint: when the API server answers: kubectl rollout2 status {}", [target]));
+    }
     if matches!(rollback, Some(RollbackResult::RolledBack { outcome, .. }) if *outcome != Outcome::Reached) {
         ui.err_lines(target.causes().find_map(|cause| delete_hint(target, cause)));
     }
@@ -165,8 +169,10 @@ fn rollback_line(
 ) -> String {
     let name = names.name(target.workload());
     let words = rollback_words(target, rollback);
-    if let RollbackResult::NotStarted(why) = rollback {
-        return format!("note: {name}: {words}: {why}");
+    match rollback {
+        RollbackResult::NotStarted(why) => return format!("note: {name}: {words}: {why}"),
+        RollbackResult::Unknown(why) => return format!("warning: {name}: {words}: {why}"),
+        RollbackResult::RolledBack { .. } => {}
     }
     match failure {
         Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {words}"),

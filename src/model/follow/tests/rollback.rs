@@ -150,16 +150,26 @@ fn a_failed_rollback_is_not_rolled_back() {
 
 #[test]
 fn a_refused_rollback_ends_with_the_reason() {
-    let mut fixture = failed_with_request();
-    fixture.apply(FollowerEvent::RolledBack(
-        TargetId(0),
-        Err(Error::new(ErrorKind::Refused, "admission says no")),
-    ));
-    let TargetResult { outcome, rollback, .. } = end(&fixture);
-    assert_eq!(
-        (outcome, rollback),
-        (failure(), Some(RollbackResult::NotStarted("admission says no".to_owned())))
-    );
+    let refused = |message| Error::new(ErrorKind::Refused, message);
+    for (unwritten, expected) in [
+        (
+            RollbackResult::not_started(&refused("admission says no")),
+            RollbackResult::NotStarted("admission says no".to_owned()),
+        ),
+        (
+            RollbackResult::not_started(&refused("no value password=hunter2 may stand here")),
+            RollbackResult::NotStarted("no value password=*** may stand here".to_owned()),
+        ),
+        (
+            RollbackResult::unknown(&refused("no answer: password=hunter2")),
+            RollbackResult::Unknown("no answer: password=***".to_owned()),
+        ),
+    ] {
+        let mut fixture = failed_with_request();
+        fixture.apply(FollowerEvent::RolledBack(TargetId(0), Err(unwritten)));
+        let TargetResult { outcome, rollback, .. } = end(&fixture);
+        assert_eq!((outcome, rollback), (failure(), Some(expected)));
+    }
 }
 
 #[test]

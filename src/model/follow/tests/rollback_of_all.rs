@@ -134,7 +134,7 @@ fn every_result_is_reported_once_and_says_why() {
     release.write(0, &restored("a"));
     release.write(1, &restored("b"));
     let refused = Error::new(ErrorKind::Refused, "admission says no");
-    release.apply(FollowerEvent::RolledBack(TargetId(2), Err(refused)));
+    release.apply(FollowerEvent::RolledBack(TargetId(2), Err(RollbackResult::not_started(&refused))));
     assert!(release.follower.is_finished());
     let back = || Some(RollbackResult::RolledBack { revision: "1".to_owned(), outcome: Outcome::Reached });
     let other = || Outcome::OtherTargetFailed("deployment/web".to_owned());
