@@ -40,8 +40,11 @@ pub(super) fn override_server(cluster: &mut Cluster, overrides: &Cluster) {
         cluster.server = Some(address.clone());
         cluster.tls_server_name = None; // it belongs to the other server
     }
-    if overrides.insecure_skip_tls_verify.is_some() || overrides.certificate_authority.is_some() {
+    let has_authority = overrides.certificate_authority.is_some();
+    if overrides.insecure_skip_tls_verify.is_some() || has_authority {
         cluster.insecure_skip_tls_verify = overrides.insecure_skip_tls_verify;
+    }
+    if overrides.insecure_skip_tls_verify == Some(true) || has_authority {
         cluster.certificate_authority_data = None;
         cluster.certificate_authority.clone_from(&overrides.certificate_authority);
     }
@@ -102,6 +105,22 @@ mod tests {
         let mut user: AuthInfo = serde_json::from_value(user).unwrap();
         override_credentials(&mut user, overrides);
         serde_json::to_value(user).unwrap()
+    }
+
+    #[test]
+    fn only_an_unchecked_certificate_needs_no_authority() {
+        let kubeconfig = || Cluster {
+            certificate_authority_data: Some("Q0E=".into()),
+            insecure_skip_tls_verify: Some(true),
+            ..Cluster::default()
+        };
+        for (insecure, authority) in [(Some(true), None), (Some(false), Some("Q0E=")), (None, Some("Q0E="))] {
+            let flags = Cluster { insecure_skip_tls_verify: insecure, ..Cluster::default() };
+            let mut cluster = kubeconfig();
+            override_server(&mut cluster, &flags);
+            assert_eq!(cluster.certificate_authority_data.as_deref(), authority, "{insecure:?}");
+            assert_eq!(cluster.insecure_skip_tls_verify, insecure.or(Some(true)));
+        }
     }
 
     #[test]
