@@ -109,6 +109,14 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 2);
     assert_eq!(server.lines().len(), 4, "three requests, and the one with the refused token");
 
+    // Two requests that are refused at the same time share the new token.
+    std::fs::remove_file(&runs).unwrap();
+    let run = Run::of(["history", "deployment/web", "statefulset/db"]);
+    let run = run.kubeconfig(&kubeconfig(&server, &script(""))).env("PATH", "/usr/bin:/bin");
+    let output = run.run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 2);
+
     // A credential that is expired by the server's clock is not sent.
     std::fs::write(&runs, "run\n").unwrap();
     server.sim.forget_requests();

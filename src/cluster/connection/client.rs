@@ -40,6 +40,8 @@ pub(super) struct CurrentClient {
 struct ActiveClient {
     client: Client,
     credential: Credential,
+    /// When it was built.
+    built: Instant,
 }
 
 impl ActiveClient {
@@ -77,7 +79,8 @@ impl CurrentClient {
     /// Uses a client whose credential is never renewed.
     pub(super) fn permanent(self, client: Client) -> Self {
         let credential = Credential::permanent(AuthInfo::default());
-        Self { active: Mutex::new(Some(ActiveClient { client, credential })), ..self }
+        let active = ActiveClient { client, credential, built: Instant::now() };
+        Self { active: Mutex::new(Some(active)), ..self }
     }
 
     /// Returns a client whose credential has not expired. `now` returns the server's time.
@@ -127,12 +130,15 @@ impl CurrentClient {
         }))
     }
 
-    /// Obtains the credential again after a 401. Returns a new client if the credential changed.
-    pub(super) async fn renew(&self, now: Timestamp) -> Result<Option<Client>, RequestError> {
+    /// Obtains the credential again after a 401 to a request that was `sent` then. Returns a new client if the credential
+    /// changed, also because of another request that was refused at the same time.
+    pub(super) async fn renew(&self, sent: Instant, now: Timestamp) -> Result<Option<Client>, RequestError> {
         let asked = Instant::now();
         let mut live = self.active.lock().await;
-        if live.as_ref().is_some_and(|live| !live.credential.renewable) {
-            return Ok(None);
+        match live.as_ref() {
+            Some(active) if !active.credential.renewable => return Ok(None),
+            Some(active) if active.built > sent => return Ok(Some(active.client.clone())),
+            _ => {}
         }
         let old = live.take(); // the server refused it
         let renewed = self.obtain(old.as_ref(), asked, now).await?;
@@ -153,11 +159,11 @@ impl CurrentClient {
         }
         let obtained = Credential::obtain(&self.server.endpoint.user, &self.plugin_context, now).await;
         let obtained = obtained.and_then(|credential| {
-            let client = match old {
-                Some(old) if old.credential.is_same(&credential) => old.client.clone(),
-                _ => self.build(&credential)?,
+            let (client, built) = match old {
+                Some(old) if old.credential.is_same(&credential) => (old.client.clone(), old.built),
+                _ => (self.build(&credential)?, Instant::now()),
             };
-            Ok(ActiveClient { client, credential })
+            Ok(ActiveClient { client, credential, built })
         });
         obtained.map_err(RequestError::NotSent).inspect_err(|failure| self.failure.record(failure))
     }

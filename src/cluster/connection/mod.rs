@@ -270,9 +270,10 @@ impl Cluster {
         policy: Policy,
         deadline: Instant,
     ) -> Result<(Response<Body>, Instant), RequestError> {
+        let sent = Instant::now();
         let response = self.send_once(client, request, policy, deadline).await?;
         if response.status() == StatusCode::UNAUTHORIZED
-            && let Some(renewed) = self.client.renew(self.now()).await?
+            && let Some(renewed) = self.client.renew(sent, self.now()).await?
         {
             let deadline = self.deadline(); // a plugin may have prompted the user
             return Ok((self.send_once(renewed, request, policy, deadline).await?, deadline));
