@@ -40,6 +40,15 @@ async fn a_server_without_the_api_group_is_an_error_for_a_named_kind_only() {
     assert!(!output.transcript.contains("kruise"), "{output:?}");
 }
 
+/// A watch of a type that the server lacks would never end.
+#[tokio::test(start_paused = true)]
+async fn a_watched_list_needs_the_kind_that_is_named() {
+    let cluster = Cluster::built(SimCluster::builder()).namespace("default").start();
+    let output = cluster.run("list cloneset --watch --timeout 20s").await;
+    assert!(output.stderr.contains("the server has no clonesets.apps.kruise.io"), "{output:?}");
+    output.ends(1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_kind_is_rolled_back() {
     for (resource, target) in KINDS {

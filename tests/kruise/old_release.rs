@@ -45,6 +45,15 @@ async fn every_verb_uses_the_served_version() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_watched_list_uses_the_served_version() {
+    let cluster = old_cluster();
+    create(&cluster, OLD_KINDS[0].0).await;
+    let output = cluster.run("list cloneset --watch --timeout 20s").await;
+    assert_eq!(output.exit, 0, "{output:?}");
+    assert!(output.stdout.contains("cloneset/web"), "{output:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn all_kinds_are_listed_in_their_versions() {
     let cluster = old_cluster();
     for (resource, _) in OLD_KINDS {

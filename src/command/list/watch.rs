@@ -80,8 +80,11 @@ fn unread_in_time(limit: Option<Duration>, ui: &mut Ui) -> Exit {
     Exit::Unfinished
 }
 
-/// Returns the queries of the workloads to watch. Kinds that `all` only includes where the server has them are listed once to
-/// find out.
+/// Returns the queries of the workloads to watch. Kinds that are not Kubernetes' own are listed once, to find out whether the
+/// server has them and in which version.
+///
+/// # Errors
+/// When the server does not have a kind that the user named, and when it cannot be asked about those of `all`.
 async fn queries(request: &Request, source: &Source, ui: &mut Ui) -> Result<Vec<ListQuery>> {
     let namespace = namespace_of(&request.scope, source)?;
     let of = |kind: &dyn Kind| {
@@ -89,17 +92,23 @@ async fn queries(request: &Request, source: &Source, ui: &mut Ui) -> Result<Vec<
     };
     let mut queries = Vec::new();
     for word in &request.scope.targets {
-        match word {
-            TargetWord::All(kind) => queries.push(of(*kind)),
-            TargetWord::IfServed(kind) => match source.list(&of(*kind), |_| Some(())).await {
-                Ok(_) => queries.push(of(*kind)),
-                Err(error) if is_absent(&error) => {}
-                Err(error) if error.kind() == ErrorKind::Refused => {
-                    ui.err_line(&format!("note: {error}"));
-                }
-                Err(error) => return Err(error),
-            },
-            TargetWord::Named(..) => {}
+        let (kind, is_named) = match word {
+            TargetWord::All(kind) => (*kind, true),
+            TargetWord::IfServed(kind) => (*kind, false),
+            TargetWord::Named(..) => continue,
+        };
+        if kind.is_built_in() {
+            queries.push(of(kind));
+            continue;
+        }
+        match source.list(&of(kind), |_| Some(())).await {
+            Ok(_) => queries.push(of(kind)),
+            Err(error) if is_named && !is_absent(&error) => queries.push(of(kind)), // the watch reports it
+            Err(error) if !is_named && is_absent(&error) => {}
+            Err(error) if !is_named && error.kind() == ErrorKind::Refused => {
+                ui.err_line(&format!("note: {error}"));
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(queries)
