@@ -230,7 +230,7 @@ impl Cluster {
             let pause = match policy {
                 Policy::Retried => self.backoff.before_retry(tries, &failure, deadline),
                 Policy::Quiet { attempts } if tries + 1 < attempts && !failure.is_forbidden() => {
-                    Some(self.backoff.after(tries, &failure))
+                    Some(self.backoff.after(tries, &failure)).filter(|pause| *pause < NOTICE_AFTER)
                 }
                 Policy::Quiet { .. } | Policy::Once => None,
             };

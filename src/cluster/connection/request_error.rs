@@ -55,7 +55,7 @@ impl RequestError {
     ///
     /// A refused connection is not retried: it mostly means a wrong address, and the user should learn that
     /// at once. A 500 is retried only when the server sends `Retry-After`.
-    pub(super) fn retry_delay(&self) -> Option<Duration> {
+    pub(in crate::cluster) fn retry_delay(&self) -> Option<Duration> {
         match self {
             Self::NotSent(_) | Self::NotConnected(_) | Self::Unusable(_) => None,
             Self::Lost(_) => Some(Duration::ZERO),
@@ -133,6 +133,9 @@ impl Timeouts {
 const FIRST_PAUSE: Duration = Duration::from_millis(400);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
+/// The longest `Retry-After` that a read without a deadline obeys.
+const LONGEST_DELAY: Duration = Duration::from_secs(60);
+
 /// The pauses of one connection: a sequence of random numbers.
 #[derive(Debug)]
 pub(in crate::cluster) struct Backoff(AtomicU64);
@@ -161,9 +164,11 @@ impl Backoff {
         (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
     }
 
-    /// Returns the pause before the next attempt, after `tries` failed ones, the last with `failure`.
+    /// Returns the pause before the next attempt of a read without a deadline, after `tries` failed ones, the last with
+    /// `failure`. A server that asks for a pause of hours is asked again after a minute.
     pub(in crate::cluster) fn after(&self, tries: u32, failure: &RequestError) -> Duration {
-        backoff(tries, failure.retry_delay().unwrap_or_default(), self.jitter())
+        let delay = failure.retry_delay().unwrap_or_default().min(LONGEST_DELAY);
+        backoff(tries, delay, self.jitter())
     }
 
     /// Returns the next number between 0 and 1 (`SplitMix64`).
@@ -214,9 +219,13 @@ mod tests {
 
     #[test]
     fn a_pause_is_never_shorter_than_retry_after() {
-        let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from(30))]);
-        let response = ApiResponse::new(StatusCode::TOO_MANY_REQUESTS, headers, Vec::new());
-        assert!(Backoff::random().after(0, &RequestError::Status(response)) >= Duration::from_secs(30));
+        let pause = |seconds: u64| {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from(seconds))]);
+            let response = ApiResponse::new(StatusCode::TOO_MANY_REQUESTS, headers, Vec::new());
+            Backoff::random().after(0, &RequestError::Status(response))
+        };
+        assert!(pause(30) >= Duration::from_secs(30));
+        assert!(pause(u64::MAX) <= LONGEST_DELAY + FIRST_PAUSE);
     }
 
     #[tokio::test(start_paused = true)]

@@ -126,11 +126,12 @@ impl Attempts {
         Ok(())
     }
 
-    /// Records that the server gave no answer, and reports the outage when it lasts.
+    /// Records that the server gave no answer, and reports the outage when it lasts, or will because of a `Retry-After`.
     fn record_failure(&mut self, failure: &RequestError) {
         let (now, mut state) = (Instant::now(), self.outage.state());
         state.failing += usize::from(self.failed_since.is_none());
-        if now - *self.failed_since.get_or_insert(now) < NOTICE_AFTER {
+        let lasted = now - *self.failed_since.get_or_insert(now);
+        if lasted + failure.retry_delay().unwrap_or_default().min(NOTICE_AFTER) < NOTICE_AFTER {
             return;
         }
         let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);

@@ -135,3 +135,16 @@ async fn a_timeout_says_since_when_the_server_does_not_answer() {
     let last = output.stderr.lines().rfind(|line| line.contains("available on revision")).unwrap_or_default();
     assert!(last.starts_with("  2") && last.contains("s ago: "), "{}", output.transcript);
 }
+
+/// A minute is awaited, and reported at once.
+#[tokio::test(start_paused = true)]
+async fn a_retry_after_of_hours_is_not_awaited() {
+    let (cluster, _) = Cluster::simulated().deployment(2, &json!({})).await;
+    let later = Refusal::with_status(429, "come back tomorrow").retry_after(86_400);
+    cluster.sim.fault(Fault::on(Requests::of(Verb::List, &PODS), FaultAction::Refuse(later)).once());
+    let begun = tokio::time::Instant::now();
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(output.transcript.starts_with("note: cannot read pods: "), "{}", output.transcript);
+    assert!(begun.elapsed() < Duration::from_secs(90), "{:?}", begun.elapsed());
+}
