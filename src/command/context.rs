@@ -4,10 +4,11 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use crate::cluster::source::{Access, Source};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::diff::SecretValues;
 use crate::model::hold::plan::Lock;
+use crate::model::text::plural::plural;
 use crate::render::job_summary::ResultRow;
 use crate::world::process::Processes;
 use crate::world::{Environment, Signals};
@@ -30,6 +31,20 @@ pub struct Context<'a> {
     pub signals: Signals,
     /// The processes of the host, of which one may hold the lock of a plan.
     pub processes: Processes,
+}
+
+impl Context<'_> {
+    /// Returns the error of the warnings that the server sent, with `--warnings-as-errors`.
+    pub(super) fn warnings_error(&self) -> Option<Error> {
+        let warnings = self.source.warnings() + self.other_source.map_or(0, Source::warnings);
+        let is_error = self.access.overrides.warnings_as_errors && warnings > 0;
+        is_error.then(|| Error::new(ErrorKind::Refused, format!("{} received", plural(warnings, "warning"))))
+    }
+
+    /// Returns the exit code of a command whose outcome has this one: warnings of the server can make it worse.
+    pub(super) fn exit(&self, exit: Exit) -> Exit {
+        self.warnings_error().map_or(exit, |error| exit.worst(error.exit()))
+    }
 }
 
 /// Returns the lock of one run, with a unique holder.

@@ -92,7 +92,7 @@ pub(super) async fn run(
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
     match &following.format {
         ReportFormat::Documents(form) => {
-            let exit = outcome.worst_exit().code();
+            let exit = following.context.exit(outcome.worst_exit()).code();
             let now = Now { elapsed: started.elapsed(), server_time: cluster.now() };
             ui.out_streamed(&json::summary(&follower, &configuration, exit, now), form);
         }

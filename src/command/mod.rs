@@ -29,7 +29,6 @@ pub use crate::cluster::source::Access;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
-use crate::model::text::plural::plural;
 use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
@@ -134,7 +133,7 @@ pub async fn run(
     let (processes, user) =
         (world.processes.clone(), context::user_at_host(&environment, world.host.as_deref()));
     let mut ui = Ui::with(messages, world, command.color);
-    let ran = match &source {
+    let (ran, warnings) = match &source {
         Ok(source) => {
             let context = Context {
                 source,
@@ -146,19 +145,15 @@ pub async fn run(
                 signals,
                 processes,
             };
-            command.verb.run(&context, &mut ui).await
+            (command.verb.run(&context, &mut ui).await, context.warnings_error())
         }
-        Err(error) => Err(error.clone()),
+        Err(error) => (Err(error.clone()), None),
     };
     // `preview` and `step` print their errors as documents.
     let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
     let documents = command.documents.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
-    if let (Ok(source), true) = (&source, access.overrides.warnings_as_errors) {
-        let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
-        let message = format!("{} received", plural(warnings, "warning"));
-        outcome.errors.extend((warnings > 0).then(|| Error::new(ErrorKind::Refused, message)));
-    }
+    outcome.errors.extend(warnings);
     outcome.remove_repeated_errors();
     for error in outcome.all_errors() {
         if let Some(form) = documents {

@@ -199,6 +199,18 @@ async fn a_server_warning_is_printed_once_and_can_be_an_error() {
     assert!(output.stdout.starts_with("deployment.apps/web"), "the command still prints its result");
 }
 
+/// The documents have the exit code of the process.
+#[tokio::test]
+async fn a_server_warning_counts_in_the_summary() {
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::any(), FaultAction::Warn("this is old".into())));
+    let args = ["status", "deployment/web", "-o", "json", "--warnings-as-errors"];
+    let output = server.command(args).run_async().await;
+    let mut documents = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let summary = documents.find(|document| document["event"] == "summary").unwrap();
+    assert_eq!((&summary["exitCode"], output.exit), (&json!(1), 1), "{}", output.stdout);
+}
+
 #[tokio::test]
 async fn ignored_kubectl_flags_are_accepted() {
     let server = Cluster::recorded("shop").served();

@@ -107,7 +107,7 @@ async fn step(
     }
     let closing = Closing::of(&stepper, now);
     match stepper.outcome() {
-        Some(outcome) => end(&closing, outcome.clone(), request.is_json, ui),
+        Some(outcome) => end(&closing, outcome.clone(), request.is_json, context, ui),
         None => Exit::Error.into(), // the loop ends only with an outcome
     }
 }
@@ -129,11 +129,11 @@ async fn show_plan(
         Ok(view) => view,
         Err(outcome) => {
             if request.is_json {
-                let exit = outcome.exit();
+                let exit = context.exit(outcome.exit());
                 ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), &DocumentForm::Json);
                 return Ok(closed(outcome, exit));
             }
-            return Ok(end(&Closing::before(workload, now), outcome, request.is_json, ui));
+            return Ok(end(&Closing::before(workload, now), outcome, request.is_json, context, ui));
         }
     };
     owners::warn_before_a_plan(workload, ui);
@@ -147,8 +147,14 @@ async fn show_plan(
 }
 
 /// Prints the outcome. Errors are printed by the context.
-fn end(closing: &Closing<'_>, outcome: StepOutcome, is_json: bool, ui: &mut Ui) -> CommandOutcome {
-    let exit = outcome.exit();
+fn end(
+    closing: &Closing<'_>,
+    outcome: StepOutcome,
+    is_json: bool,
+    context: &Context<'_>,
+    ui: &mut Ui,
+) -> CommandOutcome {
+    let exit = context.exit(outcome.exit());
     if is_json {
         ui.out_streamed(&json::outcome(closing, &outcome, exit.code()), &DocumentForm::Json);
     } else {
