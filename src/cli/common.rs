@@ -1,6 +1,7 @@
 //! The flags that every verb takes: the namespace, recorded objects, colour, and kubectl's connection flags.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -79,11 +80,11 @@ pub(super) const CONNECTION_OPTIONS: &str = "Connection options, as in kubectl";
 pub(super) struct ConnectionArgs {
     /// Read this kubeconfig instead of $KUBECONFIG or ~/.kube/config
     #[arg(long, value_name = "FILE", global = true)]
-    kubeconfig: Option<PathBuf>,
+    kubeconfig: Option<OsString>,
 
     /// Read this kuberc instead of $KUBERC or ~/.kube/kuberc: which credential plugins may run; off for none
     #[arg(long, value_name = "FILE", global = true)]
-    kuberc: Option<PathBuf>,
+    kuberc: Option<OsString>,
 
     /// Use this context of the kubeconfig
     #[arg(long = "context", value_name = "NAME", global = true)]
@@ -103,7 +104,7 @@ pub(super) struct ConnectionArgs {
 
     /// The file with the certificates of the API server's certificate authority
     #[arg(long, value_name = "FILE", global = true)]
-    certificate_authority: Option<PathBuf>,
+    certificate_authority: Option<OsString>,
 
     /// Do not verify the API server's certificate, which makes the connection insecure
     #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -137,11 +138,11 @@ pub(super) struct ConnectionArgs {
 
     /// The file with the client certificate
     #[arg(long, value_name = "FILE", global = true)]
-    client_certificate: Option<PathBuf>,
+    client_certificate: Option<OsString>,
 
     /// The file with the key of the client certificate
     #[arg(long, value_name = "FILE", global = true)]
-    client_key: Option<PathBuf>,
+    client_key: Option<OsString>,
 
     /// Impersonate this user
     #[arg(long = "as", value_name = "USER", global = true)]
@@ -204,29 +205,32 @@ impl ConnectionArgs {
             let (key, value) = read_extra(word)?;
             extra.entry(key).or_default().push(value);
         }
-        let path = |path: Option<PathBuf>| path.map(|path| path.to_string_lossy().into_owned());
+        // As in kubectl, an empty value is as no flag, so that a script can pass a variable that may be empty.
+        let text = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let file = |file: Option<OsString>| file.filter(|file| !file.is_empty()).map(PathBuf::from);
+        let path = |path: Option<OsString>| file(path).map(|path| path.to_string_lossy().into_owned());
         Ok(Overrides {
-            kubeconfig: self.kubeconfig,
-            kuberc: self.kuberc,
-            context: self.kube_context,
-            cluster: self.cluster,
-            user: self.user,
+            kubeconfig: file(self.kubeconfig),
+            kuberc: file(self.kuberc),
+            context: text(self.kube_context),
+            cluster: text(self.cluster),
+            user: text(self.user),
             cluster_info: Cluster {
-                server: self.server,
+                server: text(self.server),
                 certificate_authority: path(self.certificate_authority),
                 insecure_skip_tls_verify: self.insecure_skip_tls_verify,
-                tls_server_name: self.tls_server_name,
+                tls_server_name: text(self.tls_server_name),
                 disable_compression: self.disable_compression,
                 ..Cluster::default()
             },
             auth_info: AuthInfo {
-                token: self.token.map(Into::into),
-                username: self.username,
-                password: self.password.map(Into::into),
+                token: text(self.token).map(Into::into),
+                username: text(self.username),
+                password: text(self.password).map(Into::into),
                 client_certificate: path(self.client_certificate),
                 client_key: path(self.client_key),
-                impersonate: self.as_user,
-                impersonate_uid: self.as_uid,
+                impersonate: text(self.as_user),
+                impersonate_uid: text(self.as_uid),
                 impersonate_groups: Some(self.as_group).filter(|groups| !groups.is_empty()),
                 impersonate_user_extra: Some(extra).filter(|extra| !extra.is_empty()),
                 ..AuthInfo::default()

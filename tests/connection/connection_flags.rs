@@ -212,6 +212,31 @@ async fn a_server_warning_counts_in_the_summary() {
 }
 
 #[tokio::test]
+async fn an_empty_flag_is_ignored() {
+    let server = Cluster::recorded("shop").served();
+    for flag in [
+        "--kubeconfig",
+        "--kuberc",
+        "--context",
+        "--cluster",
+        "--user",
+        "--server",
+        "--certificate-authority",
+        "--tls-server-name",
+        "--token",
+        "--username",
+        "--password",
+        "--client-certificate",
+        "--client-key",
+        "--as",
+        "--as-uid",
+    ] {
+        let output = history(&server, &[flag, ""]).await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{flag}");
+    }
+}
+
+#[tokio::test]
 async fn ignored_kubectl_flags_are_accepted() {
     let server = Cluster::recorded("shop").served();
     let flags = [
