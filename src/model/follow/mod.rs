@@ -94,13 +94,15 @@ impl Follower {
         self.targets.iter_mut().map(act).enumerate().collect()
     }
 
-    /// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited.
+    /// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited; one that is rolled
+    /// back failed before.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        let results = self.targets.iter().map(FollowedTarget::result);
-        results
-            .map(|result| result.map_or(Exit::Unfinished, TargetResult::exit))
-            .fold(Exit::Done, Exit::worst)
+        let exits = self.targets.iter().map(|target| {
+            let known = target.result().or_else(|| target.rollback().map(|rollback| &rollback.failed));
+            known.map_or(Exit::Unfinished, TargetResult::exit)
+        });
+        exits.fold(Exit::Done, Exit::worst)
     }
 
     /// Returns the targets in the order of [`Follower::new`].

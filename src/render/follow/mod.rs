@@ -165,5 +165,6 @@ pub fn log_lines(log: &LogLines) -> Vec<String> {
 /// Returns that the command stops following a target because the reader of its output exited.
 #[must_use]
 pub fn without_reader(target: &FollowedTarget) -> String {
-    format!("note: stdout was closed; the rollout of {} continues in the cluster", target.workload().target())
+    let what = if target.rollback().is_some() { "rollback" } else { "rollout" };
+    format!("note: stdout was closed; the {what} of {} continues in the cluster", target.workload().target())
 }

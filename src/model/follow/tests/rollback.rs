@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::fixture::*;
 use crate::error::{Error, ErrorKind};
+use crate::exit::Exit;
 use crate::model::cause::CauseId;
 use crate::model::engine::*;
 use crate::model::follow::*;
@@ -136,6 +137,15 @@ fn events_from_before_the_rollback_are_ignored() {
     assert_eq!(fixture.outcome(), None);
     fixture.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
     assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Reached));
+}
+
+/// The reader of stdout may exit at any moment.
+#[test]
+fn a_target_that_is_rolled_back_failed() {
+    let mut fixture = failed_with_request();
+    assert_eq!(fixture.follower.exit(), Exit::Failed);
+    apply_result(&mut fixture, &written());
+    assert_eq!((fixture.outcome(), fixture.follower.exit()), (None, Exit::Failed));
 }
 
 #[test]
