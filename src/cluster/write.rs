@@ -145,7 +145,8 @@ impl WriteOutcome {
             RequestError::Status(response) => match response.status {
                 StatusCode::UNPROCESSABLE_ENTITY if response.causes().is_empty() => Self::TestsFailed,
                 StatusCode::CONFLICT => Self::Conflict,
-                StatusCode::NOT_FOUND => Self::Gone,
+                // A 404 of another server, such as a proxy, says nothing of the object.
+                StatusCode::NOT_FOUND if response.is_not_found() => Self::Gone,
                 StatusCode::TOO_MANY_REQUESTS => Self::RetryLater,
                 _ if response.message().is_some_and(|message| message.contains(SEVERAL_BUDGETS)) => {
                     Self::Unchanged
@@ -202,7 +203,11 @@ mod tests {
             (response(StatusCode::UNPROCESSABLE_ENTITY, "{}"), WriteOutcome::TestsFailed),
             (response(StatusCode::UNPROCESSABLE_ENTITY, CAUSES), WriteOutcome::Unchanged),
             (response(StatusCode::CONFLICT, "{}"), WriteOutcome::Conflict),
-            (response(StatusCode::NOT_FOUND, "{}"), WriteOutcome::Gone),
+            (
+                response(StatusCode::NOT_FOUND, r#"{"kind": "Status", "reason": "NotFound"}"#),
+                WriteOutcome::Gone,
+            ),
+            (response(StatusCode::NOT_FOUND, "<html>"), WriteOutcome::Unchanged),
             (response(StatusCode::TOO_MANY_REQUESTS, "{}"), WriteOutcome::RetryLater),
         ] {
             assert_eq!(WriteOutcome::of(&failure), outcome, "{failure:?}");
