@@ -3,6 +3,8 @@
 //! Kubernetes' own types are served in fixed versions. For the others, one request lists the resources of the
 //! preferred version. What is not among them is served in the older version, or not at all.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
@@ -12,19 +14,22 @@ use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Kind};
 
+/// How long it is known that the server has no group. A search for workloads that are created later is repeated after more.
+const ABSENCE_TIME: Duration = Duration::from_secs(1);
+
 /// What the server answered about the group of the types that are not Kubernetes' own. All of them are of one
 /// group.
 #[derive(Debug, Default)]
 pub(super) struct ServedVersions {
     discovery: OnceCell<Discovery>,
     failure: SharedFailure<RequestError>,
+    /// That the server has no such group.
+    absence: SharedFailure<()>,
 }
 
 /// Which of these types the server serves in the preferred version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Discovery {
-    /// The server has no such group.
-    NoGroup,
     /// The plural names of the resources in the preferred version.
     Preferred(Vec<String>),
     /// RBAC forbids to ask.
@@ -32,23 +37,40 @@ pub(super) enum Discovery {
 }
 
 impl ServedVersions {
-    /// Whether the server may serve the types that are not Kubernetes' own. The answer about [`group_path`] is awaited once.
+    /// Whether the server may serve the types that are not Kubernetes' own. The answer about [`group_path`] is awaited once;
+    /// that the server has no such group, which may change, again after [`ABSENCE_TIME`]. The answer is none then.
     ///
     /// # Errors
     /// When the server cannot be asked.
     pub(super) async fn has_group(
         &self,
-        answer: impl Future<Output = Result<Discovery, RequestError>>,
+        answer: impl Future<Output = Result<Option<Discovery>, RequestError>>,
     ) -> Result<bool, RequestError> {
         let asked = Instant::now();
         let discovery = self.discovery.get_or_try_init(async || {
-            if let Some(failure) = self.failure.since(asked) {
-                return Err(failure);
+            if self.absence.since(asked.checked_sub(ABSENCE_TIME).unwrap_or(asked)).is_some() {
+                return Err(None);
             }
-            answer.await.inspect_err(|failure| self.failure.record(failure))
+            if let Some(failure) = self.failure.since(asked) {
+                return Err(Some(failure));
+            }
+            match answer.await {
+                Ok(Some(discovery)) => Ok(discovery),
+                Ok(None) => {
+                    self.absence.record(&());
+                    Err(None)
+                }
+                Err(failure) => {
+                    self.failure.record(&failure);
+                    Err(Some(failure))
+                }
+            }
         });
-        let discovery = discovery.await?;
-        Ok(*discovery != Discovery::NoGroup)
+        match discovery.await {
+            Ok(_) => Ok(true),
+            Err(None) => Ok(false),
+            Err(Some(failure)) => Err(failure),
+        }
     }
 
     /// Returns the path of the objects of a type, in the served version: `/apis/apps/v1/namespaces/shop/deployments`.
@@ -57,7 +79,7 @@ impl ServedVersions {
         let is_preferred = match self.discovery.get() {
             _ if is_fixed(type_) => true,
             Some(Discovery::Preferred(plurals)) => plurals.iter().any(|plural| plural == type_.plural()),
-            None | Some(Discovery::NoGroup) => true,
+            None => true,
             Some(Discovery::Forbidden) => false,
         };
         let version = if is_preferred { type_.versions().first() } else { type_.versions().last() };

@@ -180,7 +180,7 @@ fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
 }
 
 impl Cluster {
-    /// Checks that the server serves a type that is not Kubernetes' own. Sends at most one request for each command.
+    /// Checks that the server serves a type that is not Kubernetes' own. A command sends one request for all of them.
     ///
     /// # Errors
     /// When the server does not serve it, or cannot be asked.
@@ -192,9 +192,9 @@ impl Cluster {
         let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
         let answer = async {
             match self.read(&path, is_absent).await {
-                Ok(response) if is_absent(&response) => Ok(Discovery::NoGroup),
-                Ok(response) => Ok(Discovery::read(&response.json())),
-                Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
+                Ok(response) if is_absent(&response) => Ok(None),
+                Ok(response) => Ok(Some(Discovery::read(&response.json()))),
+                Err(failure) if failure.is_forbidden() => Ok(Some(Discovery::Forbidden)),
                 Err(failure) => Err(failure),
             }
         };

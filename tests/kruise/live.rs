@@ -49,6 +49,18 @@ async fn a_watched_list_needs_the_kind_that_is_named() {
     output.ends(1);
 }
 
+/// OpenKruise may be installed together with the workload.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_the_server_does_not_have_yet_is_awaited() {
+    let cluster = Cluster::simulated().kruise().start();
+    create(&cluster, &CLONESETS).await;
+    let absent = Refusal::with_status(404, "the server could not find the requested resource");
+    cluster.sim.fault(Fault::on(Requests::any(), FaultAction::Refuse(absent)).times(2));
+    let output = cluster.run("status cloneset/web --wait-for-creation 60s --timeout 5m").await;
+    assert_eq!(output.exit, 0, "{output:?}");
+    assert!(output.stderr.contains("the server has no clonesets.apps.kruise.io yet"), "{output:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_kind_is_rolled_back() {
     for (resource, target) in KINDS {
