@@ -182,6 +182,19 @@ async fn without_the_right_to_watch_lists_are_repeated() {
     assert_eq!(output.stderr.lines().count(), 1, "{}", output.stderr);
 }
 
+/// Most causes are known without the events.
+#[tokio::test(start_paused = true)]
+async fn events_that_cannot_be_read_are_awaited_for_some_seconds() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.advance(60).await;
+    let failing = FaultAction::Refuse(Refusal::with_status(500, "no"));
+    cluster.sim.fault(Fault::on(Requests::on(&EVENTS), failing));
+    let output = run_as(&cluster, "admin", "list deploy --watch --timeout 10s", None).await;
+    output.ends(0);
+    assert!(output.stdout.contains("deployment/web"), "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn workloads_that_cannot_be_read_end_the_command() {
     let user = User::limited("gina", []);

@@ -35,6 +35,9 @@ const EVALUATION_SHARE: u32 = 5;
 /// Some causes appear without a change of an object, so everything is evaluated again after this time.
 const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 
+/// How long the first evaluation waits for the warnings of rollouts that are not complete.
+const WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// How long a changed row is marked on a terminal.
 const MARKED: Duration = Duration::from_secs(10);
 
@@ -66,6 +69,7 @@ pub(in crate::command) async fn run(
         evaluated: None,
         pause: Duration::ZERO,
         stale_since: None,
+        warnings_until: None,
         draws,
         outcome: Exit::Done.into(),
     };
@@ -127,6 +131,8 @@ struct Watch<'a> {
     pause: Duration,
     /// When something changed first since the last evaluation.
     stale_since: Option<Instant>,
+    /// Until when evaluations wait for the first warnings, which are watched last.
+    warnings_until: Option<Instant>,
     /// Whether the list is redrawn in place.
     draws: bool,
     outcome: CommandOutcome,
@@ -166,7 +172,7 @@ impl Watch<'_> {
             if self.observer.can_read_no_kind() {
                 return;
             }
-            if self.observer.is_synced() && self.is_due() {
+            if self.was_read() && self.is_due() {
                 self.evaluate(ui);
             }
             if self.draws && self.evaluated.is_some() {
@@ -182,11 +188,16 @@ impl Watch<'_> {
         }
     }
 
+    /// Whether everything was read, or everything but warnings that do not arrive.
+    fn was_read(&self) -> bool {
+        self.observer.is_synced() || self.warnings_until.is_some_and(|until| until <= Instant::now())
+    }
+
     /// Returns when to wake up without a change: for the next evaluation, and each second to redraw ages.
     fn due(&self) -> Option<Instant> {
-        let evaluation = self.evaluation_due().filter(|_| self.observer.is_synced());
+        let evaluation = if self.was_read() { self.evaluation_due() } else { self.warnings_until };
         let next_second = self.draws.then(|| Instant::now() + Duration::from_secs(1));
-        self.evaluated.and([evaluation, next_second].into_iter().flatten().min())
+        [evaluation, next_second.filter(|_| self.evaluated.is_some())].into_iter().flatten().min()
     }
 
     /// Whether an evaluation is due. The first one is, as soon as everything was read.
@@ -210,6 +221,7 @@ impl Watch<'_> {
         sort(&mut rollouts);
         let is_incomplete = |rollout: &RolloutView| rollout.state() != RolloutState::Complete;
         if rollouts.iter().any(is_incomplete) && self.observer.watch_warnings() {
+            self.warnings_until = Some(begun + WARNINGS_TIMEOUT);
             return; // once they are read, this is evaluated again
         }
         let is_first = self.evaluated.is_none();
