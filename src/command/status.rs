@@ -246,5 +246,9 @@ async fn await_creation(
             () = sleep_until(end) => {}
         }
     }
-    find_workloads(scope, request.keep(), source, ui).await.map(ControlFlow::Continue)
+    tokio::select! {
+        biased;
+        stop = stops.next() => Ok(ControlFlow::Break(stop)),
+        found = find_workloads(scope, request.keep(), source, ui) => found.map(ControlFlow::Continue),
+    }
 }
