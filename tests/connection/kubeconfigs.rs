@@ -128,3 +128,19 @@ async fn an_oidc_token_is_sent() {
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(server.sim.requests()[0].header("authorization"), format!("Bearer {token}"));
 }
+
+/// Nothing is sent, so that a write is certainly not made.
+#[tokio::test]
+async fn an_oidc_token_that_cannot_be_renewed_is_an_error() {
+    let server = Cluster::recorded("shop").served();
+    // {"alg":"none"} . {"exp":1} . nothing
+    let token = "eyJhbGciOiJub25lIn0.eyJleHAiOjF9.";
+    let mut kubeconfig = server.kubeconfig();
+    kubeconfig["users"][0]["user"] =
+        json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
+    let error = "error: the OpenID Connect token cannot be renewed: missing field idp-issuer-url\n\
+                 hint: log in again; the token comes from context ";
+    assert!(output.stderr.starts_with(error), "{}", output.stderr);
+    assert_eq!((output.exit, server.sim.requests().len()), (1, 0));
+}

@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::io::{Error as IoError, ErrorKind as IoErrorKind};
 use std::time::Duration;
 
+use kube::client::AuthError;
 use rustls::{CertificateError, Error as TlsError};
 
 use super::api_server::{ApiServer, unreachable};
@@ -16,6 +17,9 @@ impl ApiServer {
     pub(super) fn no_response(&self, error: &(dyn StdError + 'static)) -> RequestError {
         let chain: Vec<_> = std::iter::successors(Some(error), |error| source_of(*error)).collect();
         let text = chain.last().map(ToString::to_string).unwrap_or_default();
+        if chain.iter().any(|error| error.is::<AuthError>()) {
+            return self.token_not_renewed(&text);
+        }
         if let Some(tls) = chain.iter().find_map(|error| error.downcast_ref::<TlsError>()) {
             return self.tls_failed(tls);
         }
@@ -79,6 +83,14 @@ impl ApiServer {
         let error = unreachable(format!("the answer of {} has more than 256 MiB", self.address()))
             .hint("name a namespace with -n, or fewer workloads, so that there is less to read");
         RequestError::Unusable(error)
+    }
+
+    /// Explains that kube could not renew the token of an identity provider, which it does before it sends a request.
+    fn token_not_renewed(&self, why: &str) -> RequestError {
+        let error = unreachable("the OpenID Connect token cannot be renewed".to_owned()).caused_by(why);
+        RequestError::NotSent(
+            error.hint(format!("log in again; the token comes from {}", self.endpoint.source)),
+        )
     }
 
     fn proxy_refused(&self, why: String) -> RequestError {
