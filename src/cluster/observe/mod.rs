@@ -24,7 +24,7 @@ use self::cache::{Cache, TargetEvents};
 use self::collections::{Collection, Reading};
 use self::outage::Outage;
 use self::reflector::Reflector;
-use self::wanted::{Delta, FoundWorkloads, ObserverMessage, Shared, Wanted, narrow_query};
+use self::wanted::{Delta, FoundWorkloads, ObserverMessage, Shared, Wanted, all_of, narrow_query};
 use super::connection::Cluster;
 use crate::cluster::list::ListQuery;
 use crate::error::Error;
@@ -38,6 +38,10 @@ use crate::model::text::plural::joined;
 /// The capacity of the queue of updates. When it is full, the watches wait. The server closes a watch that
 /// is too slow, and its reflector reopens it.
 const UPDATE_QUEUE: usize = 256;
+
+/// Up to this many namespaces have watches of their own, which needs no right to read the whole cluster. With four types they
+/// stay below the 100 streams of an HTTP/2 connection to kube-apiserver, above which a request waits for the end of a watch.
+const MOST_NAMESPACES: usize = 24;
 
 /// Watches workloads with their revisions and pods. All watches end when it is dropped.
 #[derive(Debug)]
@@ -235,13 +239,19 @@ impl Observer {
         }
     }
 
-    /// Starts one reflector for a type in each namespace of the workloads that were found. A reflector of a single workload
-    /// reads only its objects, and starts from its state.
+    /// Starts one reflector for a type in each namespace of the workloads that were found, or one for the whole cluster. A
+    /// reflector of a single workload reads only its objects, and starts from its state.
     fn start_in_each_namespace(&mut self, type_of: fn(&Workload) -> &'static ResourceType) {
         let shared = Arc::clone(&self.shared);
+        let namespaces: BTreeSet<_> =
+            shared.wanted.found().iter().map(|found| found.object().namespace()).collect();
         for first in shared.wanted.found() {
             let (type_, namespace) = (type_of(first), first.object().namespace());
             if self.cache.collections.index_of(type_, namespace).is_some() {
+                continue;
+            }
+            if namespaces.len() > MOST_NAMESPACES {
+                self.start(all_of(type_, None));
                 continue;
             }
             let is_here =

@@ -146,7 +146,8 @@ impl Reflector {
     async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let (type_, namespace) = (self.query.type_, self.query.namespace.as_deref());
         let is_here = |found: &&Workload| {
-            found.kind().type_() == type_ && Some(found.object().namespace()) == namespace
+            found.kind().type_() == type_
+                && namespace.is_none_or(|namespace| found.object().namespace() == namespace)
         };
         let mut objects = Vec::new();
         for found in self.shared.wanted.found().iter().filter(is_here) {

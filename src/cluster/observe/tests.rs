@@ -315,3 +315,22 @@ async fn a_response_that_is_no_list_is_not_reported_as_forbidden() {
     let notices = notices.lock().unwrap().join("\n");
     assert!(notices.contains("is not a list") && !notices.contains("causes are incomplete"), "{notices}");
 }
+
+/// A watch for each type and namespace would exceed the streams of the connection.
+#[tokio::test(start_paused = true)]
+async fn many_namespaces_are_watched_together() {
+    let found = |namespaces: usize| -> Vec<Workload> {
+        let of = |index| {
+            let mut object = workload("web", 1).object().json().clone();
+            object["metadata"]["namespace"] = json!(format!("n{index}"));
+            Workload::of_json(&object).unwrap()
+        };
+        (0..namespaces).map(of).collect()
+    };
+    for (namespaces, watches) in [(24, 24 * 4), (25, 4)] {
+        let (cluster, _) = server(|_| json!({"metadata": {"resourceVersion": "1"}, "items": []}));
+        let mut observer = Observer::of_found(cluster, &found(namespaces));
+        observer.watch_warnings();
+        assert_eq!(observer.cache.collections.all.len(), watches, "{namespaces}");
+    }
+}

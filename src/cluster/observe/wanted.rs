@@ -203,12 +203,17 @@ pub(super) fn key(object: &Object) -> String {
     format!("{}/{}", object.namespace(), object.name())
 }
 
+/// Returns the query for all objects of a type in one namespace, or in all; of events for the warnings.
+pub(super) fn all_of(type_: &'static ResourceType, namespace: Option<&str>) -> ListQuery {
+    if type_ == &EVENT { ListQuery::warnings(namespace) } else { ListQuery::of(type_, namespace) }
+}
+
 /// Returns the query for the objects of a type that belong to workloads of a namespace. For a single workload it selects only
 /// these. RBAC can allow a watch of one name, which is why kubectl uses the same field selector.
 pub(super) fn narrow_query(type_: &'static ResourceType, namespace: &str, found: &[&Workload]) -> ListQuery {
-    let query = ListQuery::of(type_, Some(namespace));
+    let query = all_of(type_, Some(namespace));
     match found {
-        _ if type_ == &EVENT => ListQuery::warnings(Some(namespace)),
+        _ if type_ == &EVENT => query,
         [only] if kind::of_type(type_).is_some() => query.with_name(only.name()),
         [only] => match Selector::of_workload(only.object()) {
             Ok(selector) => query.with_labels(&selector),

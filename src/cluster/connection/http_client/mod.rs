@@ -3,7 +3,7 @@
 //! Until ALPN has selected the protocol, a client of hyper-util opens one connection for each request, and each
 //! connection costs a TLS handshake. A client for HTTP/2 alone opens one, and the other requests wait for it.
 //! So requests go to such a client first. Requests above the server's limit of streams, 100 in kube-apiserver, wait until
-//! another one ends; a command has about ten watches.
+//! another one ends; an observer has fewer watches.
 
 use std::error::Error as StdError;
 use std::fmt;
