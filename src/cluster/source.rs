@@ -97,7 +97,8 @@ impl Source {
         };
         cluster.check_served(type_).await?;
         let path = cluster.served.object(type_, Some(namespace), name);
-        Ok(cluster.object(&ApiRequest::get(&path), type_, name).await?.ok())
+        let object = cluster.object(&ApiRequest::get(&path), Policy::Retried, type_, name).await;
+        Ok(object.map_err(|failure| cluster.explain_reading(type_, &failure))?.ok())
     }
 
     /// Reads the metadata of one object; none if it does not exist. No value of a Secret or ConfigMap is requested of a
@@ -117,7 +118,8 @@ impl Source {
         };
         let namespace = Some(namespace).filter(|_| type_.is_namespaced());
         let path = cluster.served.object(type_, namespace, name);
-        let not_found = match cluster.object(&ApiRequest::metadata(&path), type_, name).await? {
+        let object = cluster.object(&ApiRequest::metadata(&path), Policy::Retried, type_, name).await;
+        let not_found = match object.map_err(|failure| cluster.explain_reading(type_, &failure))? {
             Ok(object) => return Ok(Some(object)),
             Err(not_found) => not_found,
         };
@@ -207,18 +209,19 @@ impl Cluster {
     }
 
     /// Requests an object. Returns the response if it does not exist.
-    async fn object(
+    pub(super) async fn object(
         &self,
         request: &ApiRequest<'_>,
+        policy: Policy,
         type_: &ResourceType,
         name: &str,
-    ) -> Result<Result<Object, ApiResponse>> {
-        let response = self.send(request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
-        let response = response.map_err(|failure| self.explain_reading(type_, &failure))?;
+    ) -> Result<Result<Object, ApiResponse>, RequestError> {
+        let response = self.send(request, policy, &mut None, ApiResponse::is_not_found).await?;
         if response.is_not_found() {
             return Ok(Err(response));
         }
-        Object::read(response.json()).map(Ok).map_err(|why| unusable_object(type_, name, why))
+        let object = Object::read(response.json());
+        object.map(Ok).map_err(|why| RequestError::Unusable(unusable_object(type_, name, why)))
     }
 
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue

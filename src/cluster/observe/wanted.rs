@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::outage::Outage;
-use crate::cluster::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
+use crate::cluster::connection::{ApiRequest, Cluster, Policy, RequestError};
 use crate::cluster::list::{ListQuery, PodLabels};
 use crate::error::Error;
 use crate::model::api::event::Event;
@@ -30,10 +30,7 @@ impl Shared {
     pub(super) async fn get(&self, found: &Workload, policy: Policy) -> Result<Option<Object>, RequestError> {
         let (type_, namespace) = (found.kind().type_(), found.object().namespace());
         let path = self.cluster.served.object(type_, Some(namespace), found.name());
-        let request = ApiRequest::get(&path);
-        let response = self.cluster.send(&request, policy, &mut None, ApiResponse::is_not_found).await?;
-        let found = Some(response).filter(|response| !response.is_not_found());
-        Ok(found.and_then(|response| Object::read(response.json()).ok()))
+        Ok(self.cluster.object(&ApiRequest::get(&path), policy, type_, found.name()).await?.ok())
     }
 }
 
