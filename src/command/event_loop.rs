@@ -12,7 +12,7 @@ use crate::cluster::observe::Observer;
 use crate::cluster::source::Cluster;
 use crate::model::engine::{Effects, Engine, Now, TargetEvent, TargetId};
 use crate::model::kind::Workload;
-use crate::render::frame::Frame;
+use crate::render::message_writer::Frame;
 use crate::render::ui::Ui;
 use crate::world::{Signals, Terminal};
 

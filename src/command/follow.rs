@@ -28,11 +28,11 @@ use crate::model::follow::{
 };
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
-use crate::render::follow::{ReportFormat, json};
-use crate::render::frame::Frame;
-use crate::render::status::{NameContext, stale_configuration};
+use crate::render::message_writer::Frame;
+use crate::render::state_words::NameContext;
+use crate::render::status::{ReportFormat, json, stale_configuration};
 use crate::render::ui::Ui;
-use crate::render::{follow as render, job_summary};
+use crate::render::{job_summary, status as render};
 use crate::world::Terminal;
 
 /// How to follow workloads and print the reports.

@@ -23,9 +23,9 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::model::text::go_duration;
-use crate::render::follow::ReportFormat;
 use crate::render::job_summary;
-use crate::render::status::{NameContext, json};
+use crate::render::state_words::NameContext;
+use crate::render::status::{ReportFormat, json};
 use crate::render::ui::{DocumentForm, Ui};
 
 /// The arguments of `status`.
@@ -198,7 +198,7 @@ async fn evaluate_once(
     let mut documented = follower.targets().iter().filter(|_| following.format != ReportFormat::Lines);
     let document = documented.find_map(|target| {
         let stale = target.stale_configuration(configuration);
-        Some(json(&target.view(server_time)?, target.least_time(), &stale))
+        Some(json::document(&target.view(server_time)?, target.least_time(), &stale))
     });
     (CommandOutcome { summary, ..follower.exit().into() }, document)
 }

@@ -9,7 +9,7 @@ use super::diff;
 use super::history::last_changed;
 use super::line::{Line, Style};
 use super::pods::{self, MAX_NAMES};
-use super::status::serving_words;
+use super::state_words::serving_words;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};

@@ -3,9 +3,8 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::columns::code;
-use super::follow::rollback_at_end;
-use super::state_words::state_text;
-use super::status::{NameContext, cause_words, serving_words};
+use super::state_words::{NameContext, serving_words, state_text};
+use super::status::{cause_words, rollback_at_end};
 use crate::model::follow::{FollowedTarget, Follower, Outcome};
 
 /// The most causes of one workload.

@@ -14,7 +14,6 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
-use super::frame::Frame;
 use super::line::{Line, Style, text_of};
 use crate::model::text::secret::without_secrets;
 use crate::model::text::untrusted::disarmed;
@@ -42,7 +41,7 @@ struct MessageState {
 struct LiveFrame {
     out: Stream,
     colored: bool,
-    drawn: DrawnFrame,
+    frame: Frame,
 }
 
 impl MessageWriter {
@@ -124,8 +123,8 @@ impl MessageState {
     fn print(&mut self, message: Line) {
         let width = self.err.terminal().map(|terminal| usize::from(terminal.width));
         let (erasure, drawing) = match self.frame.as_ref().filter(|_| width.is_some()) {
-            Some(LiveFrame { out, colored, drawn }) => {
-                (drawn.erasure(out.terminal().unwrap_or_default()), drawing(&drawn.frame, *colored))
+            Some(LiveFrame { out, colored, frame }) => {
+                (frame.erasure(out.terminal().unwrap_or_default()), frame.drawing(*colored))
             }
             None => Default::default(),
         };
@@ -144,12 +143,11 @@ impl MessageState {
     }
 
     fn draw(&mut self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
-        let drawn = self.frame.as_ref().map(|frame| &frame.drawn);
-        let text = match drawn {
-            Some(drawn) => drawn.replacement(&frame, size, colored),
-            None => drawing(&frame, colored),
+        let text = match &self.frame {
+            Some(before) => before.frame.replacement(&frame, size, colored),
+            None => frame.drawing(colored),
         };
-        self.frame = Some(LiveFrame { out: out.clone(), colored, drawn: DrawnFrame::new(frame, size) });
+        self.frame = Some(LiveFrame { out: out.clone(), colored, frame });
         self.write(&text);
     }
 
@@ -201,19 +199,31 @@ fn masked(line: &str) -> Line {
     Line::of(without_secrets(line))
 }
 
-/// A frame on a terminal.
+/// The lines that a terminal of one width shows at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DrawnFrame {
-    frame: Frame,
-    /// The width of the terminal when the frame was drawn.
+pub struct Frame {
+    lines: Vec<Line>,
+    /// The width of the terminal that the frame is for.
     width: u16,
 }
 
-impl DrawnFrame {
-    /// Records a frame that was drawn on a terminal of a size.
+impl Frame {
+    /// Creates a frame of lines, each cut to the width of the terminal.
+    pub fn new(lines: impl IntoIterator<Item = Line>, size: Terminal) -> Self {
+        let lines = lines.into_iter().map(|line| line.cut_to(usable_width(size))).collect();
+        Self { lines, width: size.width }
+    }
+
+    /// Returns the lines.
     #[must_use]
-    pub fn new(frame: Frame, size: Terminal) -> Self {
-        Self { frame, width: size.width }
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// Returns the text that draws the frame at the cursor.
+    #[must_use]
+    pub fn drawing(&self, colored: bool) -> String {
+        self.lines.iter().map(|line| drawn(line, colored)).collect()
     }
 
     /// Returns the text that erases the frame and leaves the cursor where the frame began.
@@ -235,13 +245,13 @@ impl DrawnFrame {
         let rows = self.rows(size.width);
         if self.width != size.width || rows >= usize::from(size.height) {
             // The terminal moved the lines, or the first lines left the screen.
-            return self.erasure(size) + &drawing(next, colored);
+            return self.erasure(size) + &next.drawing(colored);
         }
-        if self.frame == *next {
+        if self == next {
             return String::new();
         }
-        let before = self.frame.lines().iter().map(Some).chain(std::iter::repeat(None));
-        let lines = next.lines().iter().zip(before);
+        let before = self.lines.iter().map(Some).chain(std::iter::repeat(None));
+        let lines = next.lines.iter().zip(before);
         let lines = lines.map(|(line, before)| match before {
             Some(before) if before == line => "\n".to_owned(),
             _ => drawn(line, colored),
@@ -255,14 +265,18 @@ impl DrawnFrame {
     /// tmux. xterm and the Linux console cut them. There this counts too many rows, and erasing the frame also
     /// erases a few lines above it.
     fn rows(&self, width: u16) -> usize {
-        self.frame.lines().iter().map(|line| rows_of(line, width)).sum()
+        self.lines.iter().map(|line| rows_of(line, width)).sum()
     }
 }
 
-/// Returns the text that draws a frame at the cursor.
-#[must_use]
-pub fn drawing(frame: &Frame, colored: bool) -> String {
-    frame.lines().iter().map(|line| drawn(line, colored)).collect()
+/// Returns the width without the last column. Terminals differ in how they treat a line that fills it.
+pub(super) fn usable_width(size: Terminal) -> usize {
+    usize::from(size.width).saturating_sub(1).max(1)
+}
+
+/// Returns the height without the line of the cursor below the frame.
+pub(super) fn usable_height(size: Terminal) -> usize {
+    usize::from(size.height).saturating_sub(1).max(1)
 }
 
 /// Returns the text that draws one line. Erases the row before writing it, because erasing after a character in

@@ -1,12 +1,59 @@
-//! The words and the colours for states and results, in every output.
+//! The names of workloads, and the words and the colours for states and results, in every output.
 
 use super::age::lasting;
 use super::line::Style;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure};
+use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
 use crate::model::text::go_duration;
-use crate::model::text::secret::without_secrets;
+use crate::model::view::RolloutView;
+
+/// What the name of a workload must distinguish in the output of a command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NameContext {
+    /// Whether the output has several workloads.
+    pub others: bool,
+    /// Whether they may be in several namespaces.
+    pub namespaces: bool,
+}
+
+impl NameContext {
+    /// Returns what the names of these workloads must distinguish.
+    #[must_use]
+    pub fn of(workloads: &[Workload]) -> Self {
+        let mut namespaces = workloads.iter().map(|workload| workload.object().namespace());
+        let first = namespaces.next();
+        Self { others: workloads.len() > 1, namespaces: namespaces.any(|other| Some(other) != first) }
+    }
+
+    /// Returns the name: `deployment/web`, or `deployment/web -n shop` for several namespaces.
+    pub(super) fn name(self, workload: &Workload) -> String {
+        self.with_namespace(workload.target(), workload)
+    }
+
+    /// Adds the namespace to a name of the workload if there are several.
+    pub(super) fn with_namespace(self, name: String, workload: &Workload) -> String {
+        if self.namespaces { format!("{name} -n {}", workload.object().namespace()) } else { name }
+    }
+}
+
+/// Returns kubectl's line with the name that it lacks. Its lines about StatefulSets have no name, and none has a namespace.
+/// For several workloads the name goes before such a line.
+pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext) -> String {
+    let quoted = format!("{:?}", workload.name());
+    if names.namespaces || (names.others && !line.contains(&quoted)) {
+        format!("{}: {line}", names.name(workload))
+    } else {
+        line.to_owned()
+    }
+}
+
+/// Returns the error that a workload was deleted, in kubectl's words.
+pub(super) fn gone(name: &str, is_recreated: bool) -> String {
+    let again = if is_recreated { ", and created again" } else { "" };
+    format!("error: object has been deleted{again}: {name}")
+}
 
 /// Returns the style of a state.
 pub(super) fn state_style(state: RolloutState) -> Style {
@@ -31,6 +78,25 @@ pub(super) fn progress(counts: Counts, available: Option<i64>) -> String {
     } else {
         format!("{}/{wanted} updated, {available}", counts.updated)
     }
+}
+
+/// Returns what serves: `3/3 available on revision 1`. Ready pods stand in for available ones that nothing counts.
+#[must_use]
+pub fn serving_words(view: &RolloutView) -> String {
+    let wanted = view.counts.wanted;
+    let available = view.available.unwrap_or(view.counts.ready);
+    if view.is_outage {
+        return format!("outage: 0/{wanted} available");
+    }
+    let on = match view.ready.as_slice() {
+        [] => String::new(),
+        [(only, _)] => format!(" on revision {only}"),
+        some => {
+            let each = some.iter().map(|(revision, ready)| format!("{ready} on revision {revision}"));
+            format!(" (ready: {})", each.collect::<Vec<_>>().join(", "))
+        }
+    };
+    format!("{available}/{wanted} available{on}")
 }
 
 /// Returns the state or the result of a target, and of its rollback: `failed: crash-loop for 30s; rolling back to revision 4:

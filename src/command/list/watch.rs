@@ -21,8 +21,8 @@ use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration;
 use crate::model::view::{RolloutView, StateCounts, sort};
-use crate::render::frame::Frame;
 use crate::render::list::{WatchedList, event_json};
+use crate::render::message_writer::Frame;
 use crate::render::ui::{DocumentForm, TableForm, Ui};
 use crate::world::Terminal;
 

@@ -4,13 +4,12 @@ use crate::model::engine::Now;
 use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::strategy::min_available;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::revision::Revision;
 use crate::model::view::RolloutView;
 use crate::render::age::{about, lasting};
 use crate::render::columns::aligned;
 use crate::render::line::{Line, Style};
-use crate::render::state_words::{progress, state_text};
-use crate::render::status::NameContext;
+use crate::render::revisions::short_label;
+use crate::render::state_words::{NameContext, progress, state_text};
 
 /// What separates the parts of a line.
 const GAP: &str = "   ";
@@ -103,11 +102,6 @@ fn revisions(target: &FollowedTarget) -> String {
         Some(from) => format!("{} -> {to}", short_label(from)),
         None => to,
     }
-}
-
-/// Returns the number of a revision, or `new` before it has one.
-pub(super) fn short_label(revision: &Revision) -> String {
-    revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string())
 }
 
 /// The minimum and the maximum length of a bar, in cells.

@@ -1,40 +1,26 @@
-//! Frames: what a terminal shows about followed rollouts at one moment.
+//! The content of frames: what a terminal shows about followed rollouts, or about a plan, at one moment.
 //!
-//! A frame depends only on the follower, a moment and the size of the terminal. [`MessageWriter`](super::message_writer::MessageWriter)
-//! replaces one frame on the terminal by the next.
+//! It depends only on the follower or the stepper, a moment and the size of the terminal.
 
 mod header;
-mod revisions;
 mod steps;
 mod workload_block;
 
-pub use steps::batch_rows;
+pub(super) use steps::batch_rows;
 
 use std::collections::BTreeMap;
-
-use k8s_openapi::jiff::Timestamp;
 
 use self::workload_block::WorkloadBlock;
 use super::columns::aligned;
 use super::line::Line;
-use super::status::NameContext;
+use super::message_writer::{Frame, usable_height, usable_width};
+use super::state_words::NameContext;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::follow::Follower;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Observation;
 use crate::model::step::Stepper;
 use crate::world::Terminal;
-
-/// Returns a line for each revision, and for each of its pods its name, node, state and restarts.
-#[must_use]
-pub fn pod_tree(observed: &Observation, now: Timestamp, terminal: Option<Terminal>) -> Vec<Line> {
-    revisions::tree(observed, now, terminal.map_or(usize::MAX, usable_width), true)
-}
-
-/// The lines that a terminal shows at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame(Vec<Line>);
 
 impl Frame {
     /// Renders followed rollouts: one block each, folded as far as the height requires. The frame is lower than the
@@ -59,27 +45,6 @@ impl Frame {
     pub fn of_steps(stepper: &Stepper, now: Now, logs: &ContainerLogs, size: Terminal) -> Self {
         Self::new(steps::lines(stepper, now, logs, usable_width(size), usable_height(size)), size)
     }
-
-    /// Creates a frame of lines, each cut to the width of the terminal.
-    pub fn new(lines: impl IntoIterator<Item = Line>, size: Terminal) -> Self {
-        Self(lines.into_iter().map(|line| line.cut_to(usable_width(size))).collect())
-    }
-
-    /// Returns the lines.
-    #[must_use]
-    pub fn lines(&self) -> &[Line] {
-        &self.0
-    }
-}
-
-/// Returns the width without the last column. Terminals differ in how they treat a line that fills it.
-pub(super) fn usable_width(size: Terminal) -> usize {
-    usize::from(size.width).saturating_sub(1).max(1)
-}
-
-/// Returns the height without the line of the cursor below the frame.
-pub(super) fn usable_height(size: Terminal) -> usize {
-    usize::from(size.height).saturating_sub(1).max(1)
 }
 
 /// A block is unfolded only if at least this many of its lines fit.

@@ -13,7 +13,7 @@ use crate::model::text::plural::plural;
 use crate::render::columns::{aligned, fit};
 use crate::render::line::{Line, Style};
 use crate::render::pods::pods;
-use crate::render::status::NameContext;
+use crate::render::state_words::NameContext;
 use crate::render::step::words::{detail, pace, revisions, skipped, slots, style};
 
 /// The cell of a row with the pods of the batch.
@@ -102,8 +102,7 @@ fn is_rolled_back(stepper: &Stepper) -> bool {
 }
 
 /// Returns a row for each batch, with its pods in the order of release.
-#[must_use]
-pub fn batch_rows(batches: &[BatchView]) -> Vec<Line> {
+pub(in crate::render) fn batch_rows(batches: &[BatchView]) -> Vec<Line> {
     aligned(batches.iter().map(row).collect())
 }
 

@@ -1,7 +1,6 @@
 //! The block of one workload in a frame: its lines, with the causes, and which of them are shown when they do not all fit.
 
 use super::header::{bars, folded_row, header_lines};
-use super::revisions;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
@@ -10,7 +9,9 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 use crate::render::line::{Line, Style};
-use crate::render::status::{INDENT, NameContext, cause_in_width, cause_style, mark, new_evidence};
+use crate::render::revisions;
+use crate::render::state_words::NameContext;
+use crate::render::status::{INDENT, cause_in_width, cause_style, mark, new_evidence};
 
 /// The lines of one workload.
 #[derive(Debug)]

@@ -10,9 +10,9 @@ use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
 use crate::render::columns::{aligned, widths};
-use crate::render::frame::{Frame, usable_height, usable_width};
 use crate::render::json::event_document;
 use crate::render::line::{Line, Style};
+use crate::render::message_writer::{Frame, usable_height, usable_width};
 use crate::world::Terminal;
 
 /// The most lines of one cause on a terminal, so that it does not push other rollouts away.

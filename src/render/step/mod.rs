@@ -9,11 +9,11 @@ pub use outcome::print_outcome;
 
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
 use super::age::lasting;
-use super::follow::{self, log_lines};
 use super::frame::batch_rows;
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
-use super::status::NameContext;
+use super::state_words::NameContext;
+use super::status::{cause_report, log_lines};
 use super::ui::Ui;
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
@@ -103,9 +103,7 @@ pub fn notes(stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
             "note: the controller created these on the new revision, and they count as released: {}",
             names(pods)
         ),
-        StepReport::Cause { cause, change } => {
-            follow::cause(workload, cause, *change, NameContext::default())
-        }
+        StepReport::Cause { cause, change } => cause_report(workload, cause, *change, NameContext::default()),
         StepReport::RollingBack { revision } => {
             format!("{} rolls back to revision {revision}", workload.target())
         }

@@ -11,7 +11,7 @@ use crate::model::step::{
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::pods::names;
-use crate::render::status::gone;
+use crate::render::state_words::gone;
 use crate::render::ui::Ui;
 
 /// Prints an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.

@@ -9,6 +9,7 @@ use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
 use rollout2::model::view::RolloutView;
+use rollout2::render::state_words::NameContext;
 use rollout2::render::status;
 use rollout2::world::Terminal;
 use serde_json::{Value, json};
@@ -20,14 +21,14 @@ pub fn one(data: &[u8]) {
     let Some(observed) = observation(&events) else { return };
     let now = Timestamp::constant(1_795_183_200, 0);
     let view = RolloutView::of(&observed, now);
-    let names = status::NameContext::default();
+    let names = NameContext::default();
     let size = Terminal::default();
-    for line in
-        view.causes.iter().flat_map(|cause| status::cause_lines(cause, &observed.workload, names, size))
-    {
+    for line in view.causes.iter().flat_map(|cause| {
+        status::cause_in_width(cause, cause.evidence.as_deref(), &observed.workload, names, size.width.into())
+    }) {
         assert!(!line.text().contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
     }
-    let line = status::json(&view, Effect::of_rollout(&observed).least_time, &[]).to_string();
+    let line = status::json::document(&view, Effect::of_rollout(&observed).least_time, &[]).to_string();
     assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
 }
 

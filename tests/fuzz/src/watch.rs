@@ -11,6 +11,7 @@ use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
 use rollout2::model::view::RolloutView;
 use rollout2::model::view::history::History;
+use rollout2::render::state_words::NameContext;
 use rollout2::render::{history, status};
 
 /// Reads the lines of a watch.
@@ -41,12 +42,17 @@ fn print_status(workload: Workload, objects: &[Object]) {
     };
     let now = Timestamp::constant(1_795_183_200, 0);
     let view = RolloutView::of(&observed, now);
-    let names = status::NameContext::default();
+    let names = NameContext::default();
     let size = rollout2::world::Terminal::default();
-    let mut lines =
-        view.causes.iter().flat_map(|cause| status::cause_lines(cause, &observed.workload, names, size));
+    let mut lines = view.causes.iter().flat_map(|cause| {
+        status::cause_in_width(cause, cause.evidence.as_deref(), &observed.workload, names, size.width.into())
+    });
     assert!(lines.all(|line| !line.text().contains('\n')));
-    assert!(status::json(&view, Effect::of_rollout(&observed).least_time, &[]).to_string().ends_with('}'));
+    assert!(
+        status::json::document(&view, Effect::of_rollout(&observed).least_time, &[])
+            .to_string()
+            .ends_with('}')
+    );
     let table = rollout2::render::line::text_of(
         &history::table(&History::of(&observed, now), history::HistoryTableOptions::default()),
         false,

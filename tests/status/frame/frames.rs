@@ -1,7 +1,6 @@
 //! Single frames of the live display, as the terminal shows them.
 
 use rollout2::model::follow::Follower;
-use rollout2::render::message_writer::drawing;
 use rollout2::world::Terminal;
 
 use crate::status::frame::emulator::Emulator;
@@ -19,7 +18,7 @@ const SIZES: [Terminal; 3] = [
 fn screens(follower: &Follower, seconds: u64) -> String {
     let screens = SIZES.map(|size| {
         let mut emulator = Emulator::new(size);
-        emulator.write(&drawing(&frame(follower, seconds, size), true));
+        emulator.write(&frame(follower, seconds, size).drawing(true));
         assert_eq!(emulator.scrolled(), 0, "{}", emulator.text());
         assert_eq!(emulator.screen(), emulator.text(), "a line was wrapped");
         assert!(emulator.cursor_is_visible());
@@ -188,7 +187,7 @@ fn each_pod_has_a_line_below_its_revision() {
     let screens = [(80, 24), (60, 10)].map(|(width, height)| {
         let size = Terminal { width, height };
         let mut emulator = Emulator::new(size);
-        emulator.write(&drawing(&frame_with(&follower, 14, size, true), false));
+        emulator.write(&frame_with(&follower, 14, size, true).drawing(false));
         format!("-- {width}x{height}\n{}\n", emulator.screen())
     });
     insta::assert_snapshot!(screens.concat());

@@ -13,8 +13,8 @@ use rollout2::model::kind::deployment::Deployment;
 use rollout2::model::kind::deployment_hold::NEVER_AVAILABLE;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::{Revision, Revisions};
-use rollout2::render::frame::Frame;
-use rollout2::render::status::NameContext;
+use rollout2::render::message_writer::Frame;
+use rollout2::render::state_words::NameContext;
 use rollout2::world::Terminal;
 
 /// A Deployment from revision 4 to revision 5 of the image `shop/NAME`.

@@ -1,9 +1,8 @@
 //! Sequences of frames: each frame replaces the previous one and changes nothing else on the terminal.
 
 use proptest::prelude::*;
-use rollout2::render::frame::Frame;
 use rollout2::render::line::{Line, Style};
-use rollout2::render::message_writer::{DrawnFrame, drawing};
+use rollout2::render::message_writer::Frame;
 use rollout2::world::Terminal;
 
 use crate::status::frame::emulator::Emulator;
@@ -38,13 +37,13 @@ proptest! {
         let size = Terminal { width: 60, height: 10 };
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
-        let mut drawn = DrawnFrame::new(Frame::default(), size);
+        let mut drawn = Frame::new([], size);
         for lines in frames {
             let frame = Frame::new(lines, size);
             emulator.write(&drawn.replacement(&frame, size, true));
             prop_assert_eq!(emulator.text(), text(&frame));
             prop_assert!(emulator.cursor_is_visible());
-            drawn = DrawnFrame::new(frame, size);
+            drawn = frame;
         }
     }
 
@@ -56,10 +55,9 @@ proptest! {
         let screenful = "\n".repeat(size.height.into());
         let mut emulator = Emulator::new(size);
         emulator.write(&(screenful.clone() + BEFORE));
-        let frame = Frame::new(before, size);
-        emulator.write(&drawing(&frame, true));
+        let drawn = Frame::new(before, size);
+        emulator.write(&drawn.drawing(true));
         emulator.resize(next);
-        let drawn = DrawnFrame::new(frame, size);
         let frame = Frame::new(after, next);
         emulator.write(&drawn.replacement(&frame, next, true));
         prop_assert_eq!(emulator.text(), screenful + &text(&frame));
@@ -72,11 +70,10 @@ proptest! {
         let mut emulator = Emulator::new(size);
         emulator.write(BEFORE);
         let frame = Frame::new(lines, size);
-        let drawn = DrawnFrame::new(frame.clone(), size);
-        emulator.write(&drawing(&frame, true));
-        emulator.write(&drawn.erasure(size));
+        emulator.write(&frame.drawing(true));
+        emulator.write(&frame.erasure(size));
         prop_assert_eq!(emulator.text(), BEFORE.trim_end());
-        emulator.write(&drawing(&frame, true));
+        emulator.write(&frame.drawing(true));
         prop_assert_eq!(emulator.text(), text(&frame));
     }
 }
@@ -86,15 +83,14 @@ proptest! {
 fn a_frame_is_removed_from_the_top_of_the_screen() {
     let [size, narrow] = [60, 20].map(|width| Terminal { width, height: 10 });
     for count in 0..9 {
-        let frame = || Frame::new((0..count).map(|number| Line::of(format!("line {number}"))), size);
-        let drawn = DrawnFrame::new(frame(), size);
+        let drawn = Frame::new((0..count).map(|number| Line::of(format!("line {number}"))), size);
         let mut emulator = Emulator::new(size);
-        emulator.write(&drawing(&frame(), true));
+        emulator.write(&drawn.drawing(true));
         emulator.write(&format!("{}message\n", drawn.erasure(size)));
         assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("message", 0), "{count}");
 
         let mut emulator = Emulator::new(size);
-        emulator.write(&drawing(&frame(), true));
+        emulator.write(&drawn.drawing(true));
         emulator.resize(narrow);
         emulator.write(&drawn.replacement(&Frame::new([Line::of("one")], narrow), narrow, true));
         assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("one", 0), "{count}");
@@ -105,7 +101,7 @@ fn a_frame_is_removed_from_the_top_of_the_screen() {
 fn unchanged_lines_are_not_rewritten() {
     let size = Terminal { width: 60, height: 10 };
     let frame = |lines: &[&str]| Frame::new(lines.iter().map(Line::of), size);
-    let drawn = DrawnFrame::new(frame(&["one", "two", "three"]), size);
+    let drawn = frame(&["one", "two", "three"]);
     assert_eq!(drawn.replacement(&frame(&["one", "two", "three"]), size, true), "");
     let replacement = drawn.replacement(&frame(&["one", "2", "three"]), size, true);
     assert_eq!(replacement, "\r\x1b[3A\n\x1b[K2\n\n\x1b[J");
@@ -117,9 +113,8 @@ fn no_terminal_mode_is_left_on() {
     let size = Terminal { width: 60, height: 10 };
     let bad = || Line::of("").with(Style::Bad, "\x1b[?25l bad");
     let frame = |count: usize| Frame::new((0..count).map(|_| bad()), size);
-    let written = drawing(&frame(3), true)
-        + &DrawnFrame::new(frame(3), size).replacement(&frame(5), size, true)
-        + &DrawnFrame::new(frame(5), size).erasure(size);
+    let written =
+        frame(3).drawing(true) + &frame(3).replacement(&frame(5), size, true) + &frame(5).erasure(size);
     let sequences: Vec<_> = written.split('\x1b').skip(1).collect();
     assert!(!sequences.is_empty());
     for sequence in sequences {

@@ -9,8 +9,7 @@ use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
-use crate::render::state_words::{reason, rollback_words};
-use crate::render::status::{NameContext, gone, named_line, serving_words};
+use crate::render::state_words::{NameContext, gone, named_line, reason, rollback_words, serving_words};
 use crate::render::ui::Ui;
 
 /// Prints the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was

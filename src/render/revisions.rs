@@ -2,7 +2,9 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::header::short_label;
+use super::columns::{aligned, fit};
+use super::line::{Line, Style};
+use super::pods::pods;
 use crate::model::api::pod::Pod;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
 use crate::model::hold::plan::original_min_ready_seconds;
@@ -10,9 +12,6 @@ use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::{PodStage, tally};
 use crate::model::revision::{PodCount, Revision};
 use crate::model::text::plural::plural;
-use crate::render::columns::{aligned, fit};
-use crate::render::line::{Line, Style};
-use crate::render::pods::pods;
 
 /// The most revisions with their own line. Further ones share one line.
 const SHOWN: usize = 4;
@@ -134,6 +133,11 @@ fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestam
 
 fn number(revision: &Revision) -> Line {
     Line::of(format!("  {}", short_label(revision)))
+}
+
+/// Returns the number of a revision, or `new` before it has one.
+pub(super) fn short_label(revision: &Revision) -> String {
+    revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string())
 }
 
 /// Returns the row for pods whose revision was deleted or cannot be read.

@@ -1,16 +1,18 @@
-//! The reports of a follower as JSON: one document for each change, and a last one with the results.
+//! `status` as JSON: one document for each report, and a last one with the results; or the status of each workload.
 //!
 //! docs/json.md documents the fields.
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::follow::{
     FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetResult,
 };
 use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
+use crate::model::status::stale_configuration::StaleConfiguration;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
@@ -135,4 +137,15 @@ fn rollback(result: &RollbackResult) -> Value {
             json!({"toRevision": revision_json(revision), "outcome": outcome.json_name(), "reason": null})
         }
     }
+}
+
+/// Returns the status of one workload as JSON, with the least time that its rollout still needs, and the ConfigMaps and
+/// Secrets of which pods have earlier values.
+#[must_use]
+pub fn document(view: &RolloutView, least: Option<LeastTime>, stale: &[StaleConfiguration]) -> Value {
+    let least = least_time_json(least);
+    let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status", "leastTime": least});
+    merge(&mut document, rollout_json(view));
+    document["remarks"] = remarks_json(&view.workload, stale);
+    document
 }
