@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::scope::read_one_target;
 use super::values::{DOCUMENTS, count, output_form};
 use crate::command::Access;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
-use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::check_stdin_once;
-use crate::command::targets::scope::{TargetWord, read_one_target};
+use crate::command::targets::{TargetScope, TargetWord};
 use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;

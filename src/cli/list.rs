@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::scope::read_targets;
 use super::values::{TABLES, Words, duration, output_form, start_time, words};
 use crate::command::Access;
 use crate::command::list::Request;
-use crate::command::targets::TargetScope;
-use crate::command::targets::scope::{TargetWord, read_targets};
+use crate::command::targets::{TargetScope, TargetWord};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;

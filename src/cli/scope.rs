@@ -1,15 +1,17 @@
-//! The arguments that select workloads, and their lowering.
+//! The arguments that select workloads, and their lowering: `TYPE/NAME`, `TYPE NAME...`, `TYPE`, a selector, manifests.
 
 use std::io::Read;
 
 use clap::Args;
 
 use crate::command::Access;
-use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::{self, check_stdin_once};
-use crate::command::targets::scope::read_workload_targets;
+use crate::command::targets::{TargetScope, TargetWord, not_one};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
+use crate::model::kind;
+use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
+use crate::model::text::untrusted;
 
 /// The heading of these arguments in help.
 const SELECTING: &str = "Selecting workloads";
@@ -74,20 +76,231 @@ impl ScopeArgs {
         check_stdin_once(origins.iter().chain(&access.snapshot))?;
         let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
         let namespace = access.namespace.clone().filter(|_| !self.all_namespaces);
-        let mut scope = TargetScope {
+        Ok(TargetScope {
             targets,
             selector,
             namespace,
             all_namespaces: self.all_namespaces,
             allow_empty: self.allow_empty,
-            ..TargetScope::default()
-        };
-        for declared in manifest::read(&origins, self.recursive, stdin) {
-            match declared {
-                Ok(declared) => scope.manifest_objects.push(declared),
-                Err(error) => scope.manifest_errors.push(error),
+            manifests: manifest::read(&origins, self.recursive, stdin),
+        })
+    }
+}
+
+/// Parses the words of a command line as kubectl's resource builder does.
+///
+/// Commas separate several types. Several types with several names give every combination.
+///
+/// # Errors
+/// Usage errors with kubectl's messages.
+pub(super) fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    let Some((first, names)) = words.split_first() else {
+        return Err(Error::usage("required resource not specified")
+            .hint("name a workload, such as deployment/web, or a type, such as deployment"));
+    };
+    if first.contains('/') {
+        return read_pairs(words, has_selector);
+    }
+    if words.iter().any(|word| word.contains('/')) {
+        return Err(mixed_forms());
+    }
+    let types = read_types(first)?;
+    if names.is_empty() {
+        return Ok(types);
+    }
+    if has_selector {
+        return Err(Error::usage("name cannot be provided when a selector is specified"));
+    }
+    names.iter().try_for_each(|name| untrusted::check_object(name))?;
+    Ok(types.iter().flat_map(|type_| names.iter().map(|name| named(type_, name))).collect())
+}
+
+/// As [`read_targets`], for commands that take names. A single unknown word may be a name without its type.
+///
+/// # Errors
+/// As [`read_targets`].
+fn read_workload_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    read_targets(words, has_selector).map_err(|error| match words {
+        [word]
+            if read_type(word) == TypeWord::Other
+                && nearest_spelling(word).is_none()
+                && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.')) =>
+        {
+            error.hint(format!("name the type too, such as deployment/{word}"))
+        }
+        _ => error,
+    })
+}
+
+/// Parses one workload at the beginning of `words`, and returns it with the remaining words. `example` is a
+/// valid target for the hint.
+///
+/// # Errors
+/// As [`read_targets`], and when the words do not name exactly one workload.
+pub(super) fn read_one_target<'w>(words: &'w [String], example: &str) -> Result<(TargetWord, &'w [String])> {
+    let write_it_as = format!("write it as {example}");
+    if words.is_empty() {
+        return Err(Error::usage("required resource not specified").hint(write_it_as));
+    }
+    let one = |count: usize| -> Result<(TargetWord, &'w [String])> {
+        let (target, rest) = words.split_at(count.min(words.len()));
+        match read_targets(target, false)?.as_slice() {
+            [target @ TargetWord::Named(..)] => Ok((target.clone(), rest)),
+            _ => Err(not_one().hint(write_it_as.clone())),
+        }
+    };
+    if words.first().is_some_and(|word| word.contains('/')) { one(1) } else { one(2) }
+}
+
+fn read_pairs(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    if !words.iter().all(|word| word.contains('/')) {
+        return Err(mixed_forms());
+    }
+    if has_selector {
+        return Err(Error::usage(
+            "selectors and the all flag cannot be used when passing resource/name arguments",
+        ));
+    }
+    words.iter().map(|word| read_pair(word)).collect()
+}
+
+fn read_pair(word: &str) -> Result<TargetWord> {
+    match word.split('/').collect::<Vec<_>>().as_slice() {
+        [type_, name] if !type_.is_empty() && !name.is_empty() && !type_.contains(',') => {
+            match read_types(type_)?.as_slice() {
+                [type_] => untrusted::check_object(name).map(|()| named(type_, name)),
+                _ => Err(single_form()),
             }
         }
-        Ok(scope)
+        [_, _] => Err(single_form()),
+        _ => Err(Error::usage("arguments in resource/name form may not have more than one slash")),
+    }
+}
+
+/// Returns one object of a type.
+fn named(type_: &TargetWord, name: &str) -> TargetWord {
+    let (TargetWord::Named(kind, _) | TargetWord::All(kind) | TargetWord::IfServed(kind)) = type_;
+    TargetWord::Named(*kind, name.to_owned())
+}
+
+/// Parses a list of types, each of which selects all of its objects.
+fn read_types(words: &str) -> Result<Vec<TargetWord>> {
+    let mut types = Vec::new();
+    for word in words.split(',') {
+        match read_type(word) {
+            TypeWord::Kind(kind) => types.push(TargetWord::All(kind)),
+            TypeWord::All => {
+                types.extend(kind::built_in().map(TargetWord::All));
+                types.extend(kind::optional().map(TargetWord::IfServed));
+            }
+            TypeWord::Other => return Err(no_kind(word)),
+        }
+    }
+    Ok(types)
+}
+
+fn no_kind(word: &str) -> Error {
+    let hint = match nearest_spelling(word) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "use deployment, daemonset or statefulset".to_owned(),
+    };
+    Error::usage(format!("{word:?} is not a type with rollouts")).hint(hint)
+}
+
+fn single_form() -> Error {
+    Error::usage("arguments in resource/name form must have a single resource and name")
+}
+
+fn mixed_forms() -> Error {
+    // kubectl's message lacks the closing parenthesis. Scripts may match it.
+    Error::usage("there is no need to specify a resource type as a separate argument when passing arguments in resource/name form")
+        .hint("write every target as TYPE/NAME, or one TYPE followed by names")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::kind::Kind;
+    use crate::model::kind::daemon_set::DaemonSet;
+    use crate::model::kind::deployment::Deployment;
+    use crate::model::kind::stateful_set::StatefulSet;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn one(kind: &'static dyn Kind, name: &str) -> TargetWord {
+        TargetWord::Named(kind, name.to_owned())
+    }
+
+    fn every(kind: &'static dyn Kind) -> TargetWord {
+        TargetWord::All(kind)
+    }
+
+    #[test]
+    fn every_form_of_an_argument_selects_the_same_targets_as_in_kubectl() {
+        for (line, asks) in [
+            ("deployment/web", vec![one(&Deployment, "web")]),
+            ("deploy web api", vec![one(&Deployment, "web"), one(&Deployment, "api")]),
+            ("sts/db ds/agent", vec![one(&StatefulSet, "db"), one(&DaemonSet, "agent")]),
+            ("deploy,sts x", vec![one(&Deployment, "x"), one(&StatefulSet, "x")]),
+            ("deploy,ds", vec![every(&Deployment), every(&DaemonSet)]),
+        ] {
+            assert_eq!(read_targets(&words(line), false).unwrap(), asks, "{line}");
+        }
+    }
+
+    #[test]
+    fn all_means_the_built_in_kinds_and_the_others_where_the_server_has_them() {
+        let all = read_targets(&words("all"), false).unwrap();
+        let built_in = [every(&DaemonSet), every(&Deployment), every(&StatefulSet)];
+        assert_eq!(all[..3], built_in);
+        assert!(all[3..].iter().all(|word| matches!(word, TargetWord::IfServed(_))));
+    }
+
+    #[test]
+    fn malformed_arguments_are_usage_errors() {
+        for (line, selector, message) in [
+            ("", false, "required resource not specified"),
+            ("pods/foo bar", false, "no need to specify a resource type"),
+            ("deploy deploy/web", false, "no need to specify a resource type"),
+            (",pods/foo", false, "must have a single resource and name"),
+            ("deploy,sts/foo", false, "must have a single resource and name"),
+            ("all/foo", false, "must have a single resource and name"),
+            ("/bar", false, "must have a single resource and name"),
+            ("deploy/", false, "must have a single resource and name"),
+            ("a/b/c", false, "more than one slash"),
+            ("zebra/foo", false, "\"zebra\" is not a type with rollouts"),
+            ("deploy/web", true, "selectors and the all flag"),
+            ("deploy web", true, "name cannot be provided"),
+        ] {
+            let error = read_targets(&words(line), selector).unwrap_err();
+            assert!(error.to_string().contains(message), "{line}: {error:?}");
+            assert_eq!(error.exit().code(), 2, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_a_type_has_a_hint_with_a_type() {
+        for (line, hint) in [
+            ("web", "name the type too, such as deployment/web"),
+            ("web api", "use deployment, daemonset or statefulset"),
+            ("web,api", "use deployment, daemonset or statefulset"),
+            ("deploymnt", "did you mean deployment?"),
+        ] {
+            let error = read_workload_targets(&words(line), false).unwrap_err();
+            assert_eq!(error.next_step(), Some(hint), "{line}");
+        }
+    }
+
+    #[test]
+    fn read_one_returns_one_target_and_the_remaining_words() {
+        let line = words("sts/db 3 live");
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (one(&StatefulSet, "db"), &line[1..]));
+        let line = words("sts db 3");
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (one(&StatefulSet, "db"), &line[2..]));
+        for line in ["sts", "sts,ds db", "all db", ""] {
+            assert!(read_one_target(&words(line), "sts/db").is_err(), "{line}");
+        }
     }
 }

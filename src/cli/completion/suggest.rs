@@ -6,9 +6,10 @@ use clap::builder::{PossibleValue, Str};
 use clap::{Arg, ArgAction, Command};
 
 use crate::cli::follow::SHARE;
+use crate::cli::scope::read_targets;
 use crate::cli::step;
 use crate::command::complete::{KubeconfigList, Lookup, Request};
-use crate::command::targets::scope::{TargetWord, read_targets};
+use crate::command::targets::TargetWord;
 use crate::model::cause::CauseId;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};

@@ -6,12 +6,12 @@ use clap::Args;
 
 use self::pace::{NodeArgs, PaceArgs};
 use super::help::ADVANCED;
+use super::scope::read_one_target;
 use super::values::{JSON, words};
 use super::write::dry_run;
 use crate::command::Access;
 use crate::command::step::Request;
-use crate::command::targets::TargetScope;
-use crate::command::targets::scope::{TargetWord, read_one_target};
+use crate::command::targets::{TargetScope, TargetWord};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
 use crate::model::hold::plan::{PaceFlags, Reach};

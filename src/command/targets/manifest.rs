@@ -34,8 +34,27 @@ pub fn check_stdin_once<'a>(paths: impl IntoIterator<Item = &'a InputPath>) -> R
     Ok(())
 }
 
+/// Returns the objects that have rollouts, and names the others in one note. kubectl fails for each of the
+/// others, such as a Service in the same file.
+pub(super) fn with_rollouts<'a>(
+    declared: impl Iterator<Item = &'a Object>,
+    notes: &mut Vec<String>,
+) -> Vec<(&'a Object, &'static dyn Kind)> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for object in declared {
+        match kind_of(object) {
+            Some(kind) => with.push((object, kind)),
+            None => without.push(format!("{}/{}", object.kind().to_lowercase(), object.name())),
+        }
+    }
+    if !without.is_empty() {
+        notes.push(format!("note: skipped objects without rollouts: {}", without.join(" ")));
+    }
+    with
+}
+
 /// Returns the kind of an object in a manifest, if it has rollouts. Old manifests have workloads in the group `extensions`.
-pub(super) fn kind_of(object: &Object) -> Option<&'static dyn Kind> {
+fn kind_of(object: &Object) -> Option<&'static dyn Kind> {
     let api_version = object.text("/apiVersion").unwrap_or_default();
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     kind::of(object.kind(), Some(api_version)).or_else(|| match read_type(object.kind()) {

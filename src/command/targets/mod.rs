@@ -1,12 +1,11 @@
-//! The targets of a command: finds the workloads that the command line names, and observes them.
+//! The targets of a command: which workloads it is about, and how they are found.
 
 pub mod manifest;
-pub mod scope;
 
-pub use scope::{FoundTargets, TargetScope};
+use std::collections::HashSet;
 
-use self::manifest::kind_of;
-use self::scope::{TargetWord, not_one};
+use self::manifest::with_rollouts;
+use super::context::CommandOutcome;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{Needs, read_one};
@@ -19,6 +18,85 @@ use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::untrusted;
 use crate::render::ui::Ui;
+
+/// Which workloads the user named or selected.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TargetScope {
+    /// The names and types on the command line.
+    pub targets: Vec<TargetWord>,
+    /// The label selector (`-l`).
+    pub selector: Selector,
+    /// The namespace (`-n`).
+    pub namespace: Option<String>,
+    /// Whether to search all namespaces (`-A`).
+    pub all_namespaces: bool,
+    /// Whether a search that finds nothing is a success (`--allow-empty`).
+    pub allow_empty: bool,
+    /// The objects in the manifests (`-f`), and the errors of those that cannot be read.
+    pub manifests: Vec<Result<Object>>,
+}
+
+impl TargetScope {
+    /// Returns the scope of one target.
+    #[must_use]
+    pub fn of(target: TargetWord, namespace: Option<String>) -> Self {
+        Self { targets: vec![target], namespace, ..Self::default() }
+    }
+
+    /// Whether a target is a type without a name, so that it may match several workloads.
+    #[must_use]
+    pub fn is_selection(&self) -> bool {
+        self.targets.iter().any(|word| matches!(word, TargetWord::All(_) | TargetWord::IfServed(_)))
+    }
+}
+
+/// The workloads of a scope, in the order of the command line, or what is kept of them.
+#[derive(Debug)]
+pub struct FoundTargets<T = Workload> {
+    /// The workloads.
+    pub workloads: Vec<T>,
+    /// The errors of single targets, which do not stop the search for the others. A search that found nothing has one too,
+    /// because a pipeline must notice a misspelled selector, unless `--allow-empty` is set.
+    pub outcome: CommandOutcome,
+    /// What is to be printed about the search.
+    pub(super) notes: Vec<String>,
+}
+
+impl<T> Default for FoundTargets<T> {
+    fn default() -> Self {
+        Self { workloads: Vec::new(), outcome: CommandOutcome::default(), notes: Vec::new() }
+    }
+}
+
+impl FoundTargets {
+    /// Removes repeated workloads: two arguments, or two manifests, may mean one. Its second write would conflict with the
+    /// first one.
+    pub(super) fn without_duplicates(mut self) -> Self {
+        let mut found = HashSet::new();
+        self.workloads.retain(|workload| {
+            let object = workload.object(); // a recorded one may have no uid
+            found.insert([object.uid(), object.namespace(), &workload.reference()].map(str::to_owned))
+        });
+        self
+    }
+}
+
+/// One target on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetWord {
+    /// One object.
+    Named(&'static dyn Kind, String),
+    /// Every object of a kind.
+    All(&'static dyn Kind),
+    /// Every object of a kind that `all` includes where the server has it.
+    IfServed(&'static dyn Kind),
+}
+
+/// Returns the error for a command of one workload that gets none or several.
+#[must_use]
+pub fn not_one() -> Error {
+    Error::usage("exactly one workload must be named")
+}
 
 /// Reads the revisions and pods of a workload for a write, and prints what is missing.
 ///
@@ -82,7 +160,10 @@ impl<'a> TargetFinder<'a> {
         keep: impl Fn(Workload) -> T,
     ) -> FoundTargets<T> {
         let mut found = FoundTargets::default();
-        found.outcome.errors.clone_from(&scope.manifest_errors);
+        found
+            .outcome
+            .errors
+            .extend(scope.manifests.iter().filter_map(|declared| declared.as_ref().err().cloned()));
         self.find_manifests(scope, &keep, &mut found).await;
         let answers = scope.targets.iter().map(async |word| match word {
             TargetWord::Named(kind, name) => Ok(vec![keep(self.named(*kind, name, None).await?)]),
@@ -107,8 +188,7 @@ impl<'a> TargetFinder<'a> {
                 (_, Err(error)) => found.outcome.errors.push(error),
             }
         }
-        if found.workloads.is_empty() && found.outcome.errors.is_empty() && scope.manifest_objects.is_empty()
-        {
+        if found.workloads.is_empty() && found.outcome.errors.is_empty() && scope.manifests.is_empty() {
             // The note is kubectl's line.
             let (note, place) = match &self.namespace {
                 Some(name) => {
@@ -131,8 +211,8 @@ impl<'a> TargetFinder<'a> {
         keep: impl Fn(Workload) -> T,
         found: &mut FoundTargets<T>,
     ) {
-        let with_rollouts = with_rollouts(scope, &mut found.notes);
-        if with_rollouts.is_empty() && !scope.manifest_objects.is_empty() {
+        let with_rollouts = with_rollouts(scope.manifests.iter().flatten(), &mut found.notes);
+        if with_rollouts.is_empty() && scope.manifests.iter().any(Result::is_ok) {
             found.outcome.errors.push(Error::new(ErrorKind::NotFound, "the manifests contain no workload"));
         }
         let answers = with_rollouts.iter().map(|(declared, kind)| self.find_declared(declared, *kind, scope));
@@ -245,25 +325,6 @@ fn workload(kind: &dyn Kind, object: Object) -> Result<Workload> {
 fn no_namespace(namespace: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no namespace {namespace:?}"))
         .hint("kubectl get namespaces")
-}
-
-/// Returns the objects that have rollouts, and names the others in one note. kubectl fails for each of the
-/// others, such as a Service in the same file.
-fn with_rollouts<'a>(
-    scope: &'a TargetScope,
-    notes: &mut Vec<String>,
-) -> Vec<(&'a Object, &'static dyn Kind)> {
-    let (mut with, mut without) = (Vec::new(), Vec::new());
-    for declared in &scope.manifest_objects {
-        match kind_of(declared) {
-            Some(kind) => with.push((declared, kind)),
-            None => without.push(format!("{}/{}", declared.kind().to_lowercase(), declared.name())),
-        }
-    }
-    if !without.is_empty() {
-        notes.push(format!("note: skipped objects without rollouts: {}", without.join(" ")));
-    }
-    with
 }
 
 fn other_namespace(declared: &str, asked: &str) -> Error {
