@@ -10,7 +10,6 @@ use super::event_loop::{Executor, drive};
 use super::owners;
 use super::patch::{self, PatchTarget};
 use super::targets::read_for_write;
-use super::undo::notes::held_rollback;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
@@ -32,6 +31,7 @@ use crate::render::message_writer::Frame;
 use crate::render::state_words::NameContext;
 use crate::render::status::{ReportFormat, json, stale_configuration};
 use crate::render::ui::Ui;
+use crate::render::undo::held_rollback;
 use crate::render::{job_summary, status as render};
 use crate::world::Terminal;
 

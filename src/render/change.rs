@@ -1,27 +1,15 @@
-//! What `undo` and `restart` print of a change: its preview, warnings about its target, and the command that takes it back.
+//! What `undo` and `restart` print of a change: what keeps its pods from starting, and the command that takes it back.
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::jiff::Timestamp;
-
-use super::age::age;
-use super::diff;
-use super::history::last_changed;
 use super::line::{Line, Style};
 use super::pods::{self, MAX_NAMES};
-use super::state_words::serving_words;
 use crate::model::change::effect::Effect;
-use crate::model::change::undo::{Doubt, Undo};
-use crate::model::diff::{Diff, SecretValues};
-use crate::model::hold::step_command;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::revision::references::{Configuration, Reference};
-use crate::model::status::uses::template_author;
+use crate::model::revision::references::Configuration;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
-use crate::model::view::RolloutView;
 
 /// Returns the warning before a change whose new pods cannot start.
 #[must_use]
@@ -50,76 +38,6 @@ pub fn no_pull_secret(after: &Workload, secret: &Reference) -> String {
 #[must_use]
 pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
     format!("note: {} changed after revision {label}; it is not rolled back", object.target())
-}
-
-/// Returns the preview of a rollback, with the client that made the present template.
-#[must_use]
-pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, now: Timestamp) -> Vec<Line> {
-    let from = observed
-        .revisions
-        .current()
-        .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
-    let to = format!("revision {}", undo.to.label());
-    let changes = Diff::between(&observed.workload.template(), &undo.to.template(), secrets);
-    let mut lines = vec![diff::title(&observed.workload.target(), &from, &to)];
-    // Afterwards the stamp is that of the rollback, and the incident's author is in the terminal only.
-    lines.extend(
-        template_author(observed).map(|author| Line::of(format!("  {}", last_changed(&author, now)))),
-    );
-    if changes.is_empty() {
-        lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
-    }
-    lines.extend(diff::rows(&changes.rows()));
-    lines.extend(pods::effect_lines(&undo.effect));
-    if undo.ends_hold.as_ref().is_some_and(|hold| hold.is_in_force(&observed.workload)) {
-        lines.push(Line::of("  releases the hold and restores the update strategy"));
-    }
-    lines
-}
-
-/// Returns the note that a plan holds a workload during a rollback.
-#[must_use]
-pub fn held_rollback(workload: &Workload) -> String {
-    let target = workload.target();
-    format!(
-        "note: the plan holds {target} until every pod is rolled back; then the original strategy is restored"
-    )
-}
-
-/// Returns the hint for a rollback whose hold is still in force.
-#[must_use]
-pub fn rollback_hint(workload: &Workload) -> String {
-    command("hint: to finish the rollback and restore the strategy: {}", [step_command(workload)])
-}
-
-/// Returns the warning about a doubtful target of a rollback.
-#[must_use]
-pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
-    let label = target.label();
-    match doubt {
-        Doubt::Unproven => {
-            format!("warning: no pod of revision {label} runs, so nothing proves that it works")
-        }
-        Doubt::NotReady { pods: count } => {
-            format!("warning: no pod of revision {label} is ready ({})", plural(count, "pod"))
-        }
-        Doubt::ReplacedByEarlier { current, was, is_undo } => {
-            let current = current.label();
-            if is_undo {
-                let was = was.map(|was| format!(", was {was}")).unwrap_or_default();
-                format!(
-                    "warning: revision {label} was just rolled back (to {current}{was}); this brings it back"
-                )
-            } else {
-                let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
-                format!("warning: revision {label} was replaced by an earlier one, revision {current}{was}")
-            }
-        }
-        Doubt::NotStable { stable } => {
-            let stable = stable.label();
-            format!("warning: the stable revision is {stable}, not {label}; --to {stable} rolls back to it")
-        }
-    }
 }
 
 /// Returns the line with the command that takes a rollback back. None if the template before it has no revision.
@@ -169,35 +87,6 @@ pub fn selection(workloads: &[Workload]) -> String {
     let counts: Vec<_> = counts.iter().map(|(kind, count)| plural(*count, kind)).collect();
     let names: Vec<_> = workloads.iter().map(Workload::target).collect();
     format!("{}: {}", counts.join(" and "), first_of(&names, MAX_NAMES, " "))
-}
-
-/// Returns the note that failed workloads are not rolled back because of `--since`.
-#[must_use]
-pub fn changed_before(workloads: &[Workload]) -> Option<String> {
-    let names: Vec<_> = workloads.iter().map(Workload::target).collect();
-    let count = plural(names.len(), "failed workload");
-    let names = first_of(&names, MAX_NAMES, " ");
-    (!workloads.is_empty()).then(|| format!("note: skipped {count} without a change since then: {names}"))
-}
-
-/// Returns a note for each rollout that `--failed` leaves out because it may still end well, with the command that rolls it
-/// back too; the last note counts those beyond the limit of names.
-#[must_use]
-pub fn still_progressing(views: &[RolloutView], now: Timestamp) -> Vec<String> {
-    let mut notes: Vec<_> = views.iter().take(MAX_NAMES).map(|view| left_out(view, now)).collect();
-    if let Some(more) = views.len().checked_sub(MAX_NAMES).filter(|more| *more > 0) {
-        notes.push(format!("note: left out {more} more that progress"));
-    }
-    notes
-}
-
-fn left_out(view: &RolloutView, now: Timestamp) -> String {
-    let name = view.workload.target();
-    let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
-    let cause = view.causes.iter().find(|cause| cause.needs_a_fix());
-    let although = cause.map(|cause| format!(", although: {}", cause.summary)).unwrap_or_default();
-    let too = view.rollback.as_ref().map(|back| format!("; to roll it back too: {back}")).unwrap_or_default();
-    format!("note: left out {name}: progressing{lasting}, {}{although}{too}", serving_words(view))
 }
 
 #[cfg(test)]

@@ -27,3 +27,4 @@ pub mod step;
 pub mod template_form;
 pub mod template_text;
 pub mod ui;
+pub mod undo;

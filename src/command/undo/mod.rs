@@ -1,6 +1,5 @@
 //! `undo`: rolls workloads back to an earlier revision and shows the changes first.
 
-pub(super) mod notes;
 mod prepared;
 
 pub use self::prepared::Request;
@@ -25,7 +24,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::ui::Ui;
-use crate::render::{change as render, hold};
+use crate::render::{change, hold, undo as render};
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
@@ -73,8 +72,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
             written.push(workload);
         }));
     }
-    if writer.is_real() && had_revisions {
-        writer.ui.err_lines(notes::receipts(&rolled_back));
+    if writer.is_real() {
+        writer.ui.err_lines(render::receipts(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
     let mut outcome = follow::after_change(&mut writer, written).await;
@@ -156,12 +155,11 @@ async fn roll_back_workload(
         let observed = &prepared.observed;
         owners::warn_before_an_undo(&observed.workload, writer.ui);
         if is_live(observed, &target) {
-            notes::print_skipped(&observed.workload, &target.label(), writer);
-            writer.ui.err_lines(notes::ignored_flags(&observed.workload, &request.undo_options));
+            print_skipped(&observed.workload, &target.label(), writer);
             if writer.is_real() && completed_rollback(observed).is_some() {
                 end_completed_rollback(observed, writer).await?;
             } else {
-                writer.ui.err_lines(notes::rollback_under_way(&observed.workload));
+                writer.ui.err_lines(render::rollback_under_way(&observed.workload));
             }
             return Ok(Some(prepared.observed.workload));
         }
@@ -248,11 +246,11 @@ fn announce(
 ) -> Result<bool> {
     let (observed, now) = (&prepared.observed, writer.source.now());
     show_changes(observed, undo, request, writer);
-    let doubts = notes::doubts(observed, undo, &request.to_revision, now);
+    let doubts = render::doubts(observed, undo, &request.to_revision, now);
     let is_doubtful = doubts.is_some();
     writer.ui.err_lines(doubts.unwrap_or_default());
-    writer.ui.err_lines(notes::stuck_pods(observed, undo, request.replace_stuck_pods));
-    writer.ui.err_lines(notes::held_rollback(undo));
+    writer.ui.err_lines(render::stuck_pods(observed, undo, request.replace_stuck_pods));
+    writer.ui.err_lines(render::held_rollback(undo));
     if undo.ends_hold.is_some() {
         writer.ui.err_lines(hold::restored(&observed.workload, undo.patch.after()));
     }
@@ -288,12 +286,12 @@ async fn write(
     if request.options.dry_run == DryRun::Client {
         return Ok(Some(written));
     }
-    writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
+    writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after)));
     if writer.is_real() {
         if let Some(cause) = &request.undo_options.change_cause {
             record_cause(workload, undo.to, cause, writer).await;
         }
-        writer.ui.err_lines(render::receipt(observed).as_slice());
+        writer.ui.err_lines(change::receipt(observed).as_slice());
     }
     Ok(Some(written))
 }
@@ -309,6 +307,16 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writ
         } else {
             writer.ui.err_styled(&preview);
         }
+    }
+}
+
+/// Prints that the template already is that of the target.
+fn print_skipped(workload: &Workload, label: &str, writer: &mut Writer<'_>) {
+    if writer.options.output == Output::Patch {
+        writer.ui.out_exact("[]\n"); // an empty patch: there is nothing to change
+    } else {
+        let line = format!("skipped rollback (current template already matches revision {label})");
+        writer.print_as_read(workload, &line);
     }
 }
 

@@ -23,9 +23,9 @@ use crate::model::status::uses::may_have_changed_since;
 use crate::model::text::go_duration::StartTime;
 use crate::model::text::shell_command::command;
 use crate::model::view::RolloutView;
-use crate::render::change as render;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
+use crate::render::undo as render;
 
 /// The arguments of `undo`.
 #[derive(Clone, Debug, PartialEq, Eq)]

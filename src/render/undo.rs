@@ -1,0 +1,218 @@
+//! What `undo` prints: the preview of a rollback, the reasons to doubt it, what it leaves to do, and what `--failed` leaves out.
+
+use k8s_openapi::jiff::Timestamp;
+
+use super::age::age;
+use super::change::stuck_pods as pods_block;
+use super::diff;
+use super::history::last_changed;
+use super::line::Line;
+use super::pods::{self, MAX_NAMES};
+use super::state_words::serving_words;
+use crate::model::cause::causes_of_revision;
+use crate::model::change;
+use crate::model::change::undo::{Doubt, TargetRevision, Undo};
+use crate::model::diff::{Diff, SecretValues};
+use crate::model::hold::plan::is_rollback_held;
+use crate::model::hold::step_command;
+use crate::model::kind::{Workload, strategy};
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+use crate::model::status::uses::template_author;
+use crate::model::text::plural::{first_of, plural};
+use crate::model::text::shell_command::{Word, command};
+use crate::model::view::RolloutView;
+
+/// Returns the preview of a rollback, with the client that made the present template.
+#[must_use]
+pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, now: Timestamp) -> Vec<Line> {
+    let from = observed
+        .revisions
+        .current()
+        .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
+    let to = format!("revision {}", undo.to.label());
+    let changes = Diff::between(&observed.workload.template(), &undo.to.template(), secrets);
+    let mut lines = vec![diff::title(&observed.workload.target(), &from, &to)];
+    // Afterwards the stamp is that of the rollback, and the incident's author is in the terminal only.
+    lines.extend(
+        template_author(observed).map(|author| Line::of(format!("  {}", last_changed(&author, now)))),
+    );
+    if changes.is_empty() {
+        lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
+    }
+    lines.extend(diff::rows(&changes.rows()));
+    lines.extend(pods::effect_lines(&undo.effect));
+    if undo.ends_hold.is_some() {
+        lines.push(Line::of("  releases the hold and restores the update strategy"));
+    }
+    lines
+}
+
+/// Returns the reasons to doubt a rollback; none if there are none.
+#[must_use]
+pub fn doubts(
+    observed: &Observation,
+    undo: &Undo<'_>,
+    word: &TargetRevision,
+    now: Timestamp,
+) -> Option<Vec<String>> {
+    let doubts = change::undo::doubts(observed, undo.to, word);
+    let causes = causes_of_revision(observed, undo.to, now);
+    let cause = causes.iter().find(|cause| !cause.is_transient);
+    // A cause says more than that no pod is ready.
+    let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
+    let cause = cause.map(|cause| {
+        let (label, pods) = (undo.to.label(), cause.pods.join(", "));
+        format!("warning: revision {label} has pods that cannot start: {pods}: {}", cause.summary)
+    });
+    let is_doubtful = cause.is_some() || !doubts.is_empty();
+    let lines = shown.map(|doubt| doubt_words(undo.to, *doubt)).chain(cause).collect();
+    is_doubtful.then_some(lines)
+}
+
+/// Returns the warning about a doubtful target of a rollback.
+fn doubt_words(target: &Revision, doubt: Doubt<'_>) -> String {
+    let label = target.label();
+    match doubt {
+        Doubt::Unproven => {
+            format!("warning: no pod of revision {label} runs, so nothing proves that it works")
+        }
+        Doubt::NotReady { pods: count } => {
+            format!("warning: no pod of revision {label} is ready ({})", plural(count, "pod"))
+        }
+        Doubt::ReplacedByEarlier { current, was, is_undo } => {
+            let current = current.label();
+            if is_undo {
+                let was = was.map(|was| format!(", was {was}")).unwrap_or_default();
+                format!(
+                    "warning: revision {label} was just rolled back (to {current}{was}); this brings it back"
+                )
+            } else {
+                let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
+                format!("warning: revision {label} was replaced by an earlier one, revision {current}{was}")
+            }
+        }
+        Doubt::NotStable { stable } => {
+            let stable = stable.label();
+            format!("warning: the stable revision is {stable}, not {label}; --to {stable} rolls back to it")
+        }
+    }
+}
+
+/// Returns the warning of pods that block the rollback of a StatefulSet, with the commands that delete them.
+#[must_use]
+pub fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: bool) -> Vec<String> {
+    let after = Workload::of_json(undo.patch.after());
+    let after = after.as_ref().unwrap_or(&observed.workload);
+    let stuck = change::stuck_pods::stuck_pods(observed, after, Some(undo.to));
+    let Some(first) = stuck.first() else { return Vec::new() };
+    let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
+    let names = names.join(", ");
+    let (are, them, order) = match stuck.len() {
+        1 => ("is", "it", ""),
+        _ => ("are", "them", ", lowest ordinal first"),
+    };
+    if are_replaced {
+        return vec![format!(
+            "note: {names} {are} not ready; --replace-stuck-pods deletes {them} after the undo, because the StatefulSet \
+             controller does not replace {them}"
+        )];
+    }
+    let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
+    // By name: the controller gives the revision another number.
+    let undo = [target, Word::name(&undo.to.name, "REVISION")];
+    let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
+    let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
+    vec![
+        format!("warning: {}", pods_block(&names, stuck.len())),
+        format!("hint: to delete {them}, now or after the undo: {undo}"),
+        format!("hint: or by hand, after the undo{order}: {delete}"),
+    ]
+}
+
+/// Returns that a plan holds the workload during the rollback, and how its hold ends.
+#[must_use]
+pub fn held_rollback(undo: &Undo<'_>) -> Vec<String> {
+    let after = undo.below.as_ref().and_then(|_| Workload::of_json(undo.patch.after()));
+    let Some(after) = after else { return Vec::new() };
+    let target = after.target();
+    let held = format!(
+        "note: the plan holds {target} until every pod is rolled back; then the original strategy is restored"
+    );
+    std::iter::once(held).chain(rollback_under_way(&after)).collect()
+}
+
+/// Returns how a rollback by `step` that is under way ends.
+#[must_use]
+pub fn rollback_under_way(workload: &Workload) -> Option<String> {
+    let hint =
+        || command("hint: to finish the rollback and restore the strategy: {}", [step_command(workload)]);
+    is_rollback_held(workload).then(hint)
+}
+
+/// Returns a note if the rollback replaces no pod, because the update strategy holds all pods.
+#[must_use]
+pub fn no_pod_replaced(after: &Workload) -> Option<String> {
+    let reason = if strategy::is_on_delete(after) {
+        "updateStrategy OnDelete: each pod is rolled back when it is deleted".to_owned()
+    } else {
+        let partition = strategy::partition(after);
+        let holds_all = partition > 0 && partition >= after.wanted();
+        holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
+    };
+    Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
+}
+
+/// Returns a line for each namespace with the one command that takes back the rollbacks of several workloads. Each goes to
+/// the revision before the current one, which is the one that was rolled back until there is another release. The lines
+/// of the single workloads name their revisions.
+#[must_use]
+pub fn receipts(rolled_back: &[Workload]) -> Vec<String> {
+    let mut namespaces: Vec<&str> = Vec::new();
+    for namespace in rolled_back.iter().map(|workload| workload.object().namespace()) {
+        if !namespaces.contains(&namespace) {
+            namespaces.push(namespace);
+        }
+    }
+    if rolled_back.len() < 2 {
+        return Vec::new();
+    }
+    let target = |workload: &Workload| Word::typed_name(workload.kind().type_().typed(), workload.name());
+    let receipt = |namespace: &&str| {
+        let here = rolled_back.iter().filter(|workload| workload.object().namespace() == *namespace);
+        let targets = here.map(target).reduce(|all, next| all.and(&Word::command(" {}", [next])))?;
+        let undo = command("kubectl rollout2 undo {}{}", [targets, Word::in_namespace(namespace)]);
+        let of = if namespaces.len() > 1 { format!(" in namespace {namespace}") } else { String::new() };
+        Some(format!("to take all of this back{of}, before another release: {undo}"))
+    };
+    namespaces.iter().filter_map(receipt).collect()
+}
+
+/// Returns the note that failed workloads are not rolled back because of `--since`.
+#[must_use]
+pub fn changed_before(workloads: &[Workload]) -> Option<String> {
+    let names: Vec<_> = workloads.iter().map(Workload::target).collect();
+    let count = plural(names.len(), "failed workload");
+    let names = first_of(&names, MAX_NAMES, " ");
+    (!workloads.is_empty()).then(|| format!("note: skipped {count} without a change since then: {names}"))
+}
+
+/// Returns a note for each rollout that `--failed` leaves out because it may still end well, with the command that rolls it
+/// back too; the last note counts those beyond the limit of names.
+#[must_use]
+pub fn still_progressing(views: &[RolloutView], now: Timestamp) -> Vec<String> {
+    let mut notes: Vec<_> = views.iter().take(MAX_NAMES).map(|view| left_out(view, now)).collect();
+    if let Some(more) = views.len().checked_sub(MAX_NAMES).filter(|more| *more > 0) {
+        notes.push(format!("note: left out {more} more that progress"));
+    }
+    notes
+}
+
+fn left_out(view: &RolloutView, now: Timestamp) -> String {
+    let name = view.workload.target();
+    let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
+    let cause = view.causes.iter().find(|cause| cause.needs_a_fix());
+    let although = cause.map(|cause| format!(", although: {}", cause.summary)).unwrap_or_default();
+    let too = view.rollback.as_ref().map(|back| format!("; to roll it back too: {back}")).unwrap_or_default();
+    format!("note: left out {name}: progressing{lasting}, {}{although}{too}", serving_words(view))
+}
