@@ -11,7 +11,6 @@ use tokio::time::Instant;
 
 use super::other_objects;
 use crate::cluster::observe::Observer;
-use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::event_loop::Executor;
@@ -46,15 +45,13 @@ const WAVE_LIMIT: Duration = Duration::from_secs(15);
 /// Executes the tasks of a stepper. Prints each report as a line of text or JSON, or draws the batches of the plan and the logs
 /// of the causes.
 pub(super) struct StepExecutor<'a> {
-    source: &'a Source,
-    field_manager: String,
+    context: &'a Context<'a>,
+    field_manager: &'a str,
+    /// The command of `--check`.
+    check: Option<&'a str>,
     is_json: bool,
     draws: bool,
     logs: ContainerLogs,
-    /// The command of `--check`.
-    check: Option<String>,
-    environment: Environment,
-    processes: Processes,
     /// Whether no more pods may be deleted.
     is_stopped: Rc<Cell<bool>>,
     messages: MessageWriter,
@@ -154,24 +151,22 @@ impl Executor<Stepper> for StepExecutor<'_> {
 
 impl<'a> StepExecutor<'a> {
     pub(super) fn new(
-        check: Option<&str>,
-        field_manager: &str,
+        context: &'a Context<'a>,
+        field_manager: &'a str,
+        check: Option<&'a str>,
         is_json: bool,
         draws: bool,
-        context: &Context<'a>,
-        messages: &MessageWriter,
+        messages: MessageWriter,
     ) -> Self {
         Self {
-            source: context.source,
-            field_manager: field_manager.to_owned(),
+            context,
+            field_manager,
+            check,
             is_json,
             draws,
             logs: ContainerLogs::default(),
-            check: check.map(str::to_owned),
-            environment: context.environment.clone(),
-            processes: context.processes.clone(),
             is_stopped: Rc::default(),
-            messages: messages.clone(),
+            messages,
             has_warned: false,
             in_flight: FuturesUnordered::new(),
         }
@@ -187,10 +182,9 @@ impl<'a> StepExecutor<'a> {
 
     /// Sends one patch of the workload.
     fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
-        let (source, workload) = (self.source, workload.clone());
-        let field_manager = self.field_manager.clone();
+        let (source, workload) = (self.context.source, workload.clone());
+        let options = WriteOptions { dry_run: false, field_manager: self.field_manager };
         async move {
-            let options = WriteOptions { dry_run: false, field_manager: &field_manager };
             let target = PatchTarget::of(&workload);
             vec![StepEvent::Written(attempt(&mut patch, &target, options, source).await)]
         }
@@ -204,7 +198,7 @@ impl<'a> StepExecutor<'a> {
         pods: Vec<PodRef>,
         evict: bool,
     ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
-        let (source, workload) = (self.source, workload.clone());
+        let (source, workload) = (self.context.source, workload.clone());
         let (is_stopped, decided) = (Rc::clone(&self.is_stopped), Instant::now());
         async move {
             let object = workload.object();
@@ -235,12 +229,12 @@ impl<'a> StepExecutor<'a> {
         batch: &BatchView,
     ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
-        let command = self.check.clone().filter(|_| is_wanted);
-        let (environment, messages) = (self.environment.clone(), self.messages.clone());
+        let command = self.check.filter(|_| is_wanted);
+        let (environment, messages) = (&self.context.environment, self.messages.clone());
         let variables = variables(workload, view, batch);
         async move {
             let result = match command {
-                Some(command) => run_check(&command, &environment, &variables, messages).await,
+                Some(command) => run_check(command, environment, &variables, messages).await,
                 None => CheckResult::NotRun, // the command has no --check
             };
             vec![StepEvent::Checked(result)]
@@ -249,8 +243,8 @@ impl<'a> StepExecutor<'a> {
 
     /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
     fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
-        let (source, messages) = (self.source, self.messages.clone());
-        let ended_holder = ended_holder(&observed.workload, &self.processes);
+        let (source, messages) = (self.context.source, self.messages.clone());
+        let ended_holder = ended_holder(&observed.workload, &self.context.processes);
         async move {
             vec![match other_objects::nodes_if_needed(&observed, source, &messages).await {
                 Ok(nodes) => StepEvent::Refreshed { observed, nodes, ended_holder },

@@ -97,7 +97,7 @@ async fn step(
     let draws = !request.is_json && ui.can_draw() && !request.plain;
     let (check, messages) = (request.check.as_deref(), ui.messages());
     let mut executor =
-        StepExecutor::new(check, &request.field_manager, request.is_json, draws, context, &messages);
+        StepExecutor::new(context, &request.field_manager, check, request.is_json, draws, messages);
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
         Stepper::new(request.options.clone(), new_lock(context.user.as_deref(), &context.processes), found);
