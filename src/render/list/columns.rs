@@ -30,56 +30,56 @@ pub struct TableOptions {
     pub now: Timestamp,
 }
 
+/// A column: its name, and the cell of a rollout at a moment.
+type Column = (&'static str, fn(&RolloutView, Timestamp) -> Line);
+
+/// Returns the columns. The last one is the cause.
+fn columns(options: TableOptions) -> Vec<Column> {
+    let always: [Column; 6] = [
+        ("WORKLOAD", |one, _| Line::of(one.workload.target())),
+        ("REVISION", |one, _| Line::of(revision(one))),
+        (STATE, |one, _| state(one)),
+        ("UPDATED", |one, _| updated(one)),
+        ("AVAILABLE", |one, _| available(one)),
+        ("SINCE", |one, now| or_dash(one.since.map(|since| age(since, now)))),
+    ];
+    let mut columns = always.to_vec();
+    if options.namespaces {
+        columns.insert(0, ("NAMESPACE", |one, _| Line::of(one.workload.object().namespace())));
+    }
+    if options.wide {
+        columns.push(("IMAGES", |one, _| Line::of(one.workload.template().images().join(","))));
+        columns.push(("CHANGED", |one, now| {
+            or_dash(one.change.as_ref().map(|change| start_age(change.start, now)))
+        }));
+        columns.push(("BY", |one, _| or_dash(one.change.as_ref().and_then(|change| change.by.as_ref()))));
+    }
+    columns.push(("CAUSE", |one, _| cause(one)));
+    columns
+}
+
+/// The name of the column of states.
+pub(super) const STATE: &str = "STATE";
+
 /// Returns the names of the columns.
 pub(super) fn header(options: TableOptions) -> Vec<Line> {
-    let mut names = vec!["WORKLOAD", "REVISION", "STATE", "UPDATED", "AVAILABLE", "SINCE"];
-    if options.namespaces {
-        names.insert(0, "NAMESPACE");
-    }
-    if options.wide {
-        names.extend(["IMAGES", "CHANGED", "BY"]);
-    }
-    names.push("CAUSE");
-    names.into_iter().map(Line::of).collect()
+    columns(options).into_iter().map(|(name, _)| Line::of(name)).collect()
 }
 
-/// Returns the place of the names of workloads. Their states are two columns after them.
-pub(super) fn name_column(options: TableOptions) -> usize {
-    usize::from(options.namespaces)
+/// Returns the index of the column with a name.
+pub(super) fn index_of(name: &str, options: TableOptions) -> usize {
+    columns(options).iter().position(|(column, _)| *column == name).unwrap_or_default()
 }
 
-/// Returns the row of a rollout. Its last cell is the cause.
+/// Returns the row of a rollout.
 pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> Vec<Line> {
+    columns(options).into_iter().map(|(_, cell)| cell(rollout, options.now)).collect()
+}
+
+fn state(rollout: &RolloutView) -> Line {
     let has_held_pods = rollout.held_pods() > 0;
     let style = if has_held_pods { Style::Warning } else { state_style(rollout.state()) };
-    let state = Line::styled(style, rollout.state().word());
-    row_with(rollout, options, state)
-}
-
-/// Returns the row of a rollout with a word for its state.
-pub(super) fn row_with(rollout: &RolloutView, options: TableOptions, state: Line) -> Vec<Line> {
-    let workload = &rollout.workload;
-    let mut cells = vec![
-        Line::of(workload.target()),
-        Line::of(revision(rollout)),
-        state,
-        updated(rollout),
-        available(rollout),
-        or_dash(rollout.since.map(|since| age(since, options.now))),
-    ];
-    if options.namespaces {
-        cells.insert(0, Line::of(workload.object().namespace()));
-    }
-    if options.wide {
-        let change = rollout.change.as_ref();
-        cells.extend([
-            Line::of(workload.template().images().join(",")),
-            or_dash(change.map(|change| start_age(change.start, options.now))),
-            or_dash(change.and_then(|change| change.by.as_ref())),
-        ]);
-    }
-    cells.push(cause(rollout));
-    cells
+    Line::styled(style, rollout.state().word())
 }
 
 /// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown.

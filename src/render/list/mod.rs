@@ -9,7 +9,7 @@ pub use watch::{WatchedList, event_json};
 
 use serde_json::{Map, Value, json};
 
-use self::columns::{Room, command_below, fitted, header, name_column, row};
+use self::columns::{Room, command_below, fitted, header, index_of, row};
 use super::age::in_utc;
 use super::columns::{aligned, markdown};
 use super::json::{merge, rollout_json};
@@ -19,9 +19,6 @@ use crate::model::view::{RolloutView, StateCounts};
 
 /// The width into which the wide table fits on a narrower terminal.
 const WIDE: usize = 120;
-
-/// How many columns after the names the wide table has the images.
-const IMAGES: usize = 6;
 
 /// Returns the table of the shown rollouts, with a last line that counts the states of all. It fits a terminal of a
 /// `width`, and the wide table one of at least 120 columns. The command of a hold goes below its row where it fits.
@@ -42,10 +39,9 @@ pub fn table(
             markdown(&rows).into_iter().chain(blank).collect()
         }
         Some(width) => {
-            let (width, shortened_column) = match (options.wide, name_column(options)) {
-                (true, name) => (width.max(WIDE), name + IMAGES),
-                (false, name) => (width, name),
-            };
+            let (width, shortened) =
+                if options.wide { (width.max(WIDE), "IMAGES") } else { (width, "WORKLOAD") };
+            let shortened_column = index_of(shortened, options);
             let room = Room { width, has_header, cause_lines: usize::MAX, shortened_column };
             let mut blocks = fitted(rows, room);
             for (block, rollout) in blocks.iter_mut().skip(usize::from(has_header)).zip(shown) {

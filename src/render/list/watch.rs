@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use super::columns::{Room, TableOptions, fitted, header, name_column, row, row_with};
+use super::columns::{Room, STATE, TableOptions, fitted, header, index_of, row};
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
@@ -39,12 +39,16 @@ impl WatchedList {
         let options = TableOptions { now, ..self.options };
         let header = (options.headers && self.widths.is_empty()).then(|| header(options));
         let changed = changed.iter().map(|rollout| row(rollout, options));
-        let deleted = deleted.iter().map(|rollout| row_with(rollout, options, Line::of("deleted")));
+        let deleted = deleted.iter().map(|rollout| {
+            let mut row = row(rollout, options);
+            row[index_of(STATE, options)] = Line::of("deleted");
+            row
+        });
         let rows = header.into_iter().chain(changed).chain(deleted);
         let mut widest: Vec<_> = self.widths.iter().map(|width| Line::of(" ".repeat(*width))).collect();
         if widest.is_empty() {
             // A later row can have a longer state than the first ones.
-            widest.resize(name_column(options) + 2, Line::default());
+            widest.resize(index_of(STATE, options), Line::default());
             widest.push(Line::of(" ".repeat(widest_state())));
         }
         let rows: Vec<Vec<Line>> = std::iter::once(widest).chain(rows).collect();
@@ -70,7 +74,7 @@ impl WatchedList {
             width: usable_width(size),
             has_header: options.headers,
             cause_lines: CAUSE_LINES,
-            shortened_column: name_column(options),
+            shortened_column: index_of("WORKLOAD", options),
         };
         let possible = shown.get(..height.min(shown.len())).unwrap_or_default();
         let rows =
@@ -104,7 +108,7 @@ fn marked(is_changed: bool, options: TableOptions, mut row: Vec<Line>) -> Vec<Li
     if let Some(first) = row.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
     }
-    if let Some(state) = row.get_mut(name_column(options) + 2) {
+    if let Some(state) = row.get_mut(index_of(STATE, options)) {
         *state = std::mem::take(state).padded_to(widest_state());
     }
     row
