@@ -1,0 +1,284 @@
+//! `history --since` as a table and as JSON.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::age::{in_utc, start_age};
+use super::columns::{number_cell, or_dash};
+use super::history::{HistoryTableOptions, cause, change_words};
+use super::json::{cause_json, remark_pods_json, workload_json};
+use super::line::{Line, Style};
+use super::list;
+use super::state_words::{progress, state_style};
+use super::status::started_before;
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::revision::references::Configuration;
+use crate::model::status::uses::{UseEnd, UseStart};
+use crate::model::text::plural::{first_of, joined, plural};
+use crate::model::view::RolloutView;
+use crate::model::view::history::{ConfigurationChange, RecentRollout};
+
+/// What changed since a time.
+#[derive(Clone, Copy, Debug)]
+pub struct RecentChanges<'a> {
+    /// The rollouts, newest first.
+    pub rollouts: &'a [RecentRollout<'a>],
+    /// The ConfigMaps and Secrets that changed, newest first.
+    pub configuration: &'a [ConfigurationChange],
+    /// The ConfigMaps and Secrets whose metadata has no time of a change.
+    pub undated: &'a [Configuration],
+    /// The time asked for.
+    pub since: Timestamp,
+    /// The time that ages are relative to.
+    pub now: Timestamp,
+}
+
+impl RecentChanges<'_> {
+    /// Returns the table, with a last line that counts the changes.
+    #[must_use]
+    pub fn table(&self, options: HistoryTableOptions) -> Vec<Line> {
+        let mut columns = vec!["AGO", "OBJECT", "REVISION", "CHANGES", "BY", "NOW"];
+        if options.namespaces {
+            columns.insert(1, "NAMESPACE");
+        }
+        if options.wide {
+            columns.extend(["TIME", "NAME", "CHANGE-CAUSE"]);
+        }
+        let rollouts = self.rollouts.iter().map(|one| (one.used.start, self.rollout_row(one, options)));
+        let configuration = self.configuration.iter();
+        let configuration =
+            configuration.map(|one| (UseStart::At(one.change.time), self.configuration_row(one, options)));
+        let mut rows: Vec<_> = rollouts.chain(configuration).collect();
+        // Newest first. The rollouts of one workload stay in their order.
+        rows.sort_by_key(|(start, _)| Reverse(start.earliest()));
+        let rows = rows.into_iter().map(|(_, row)| row);
+        let rows: Vec<_> = std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
+        let shortened = [("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)];
+        let mut lines = if rows.len() > 1 { options.lines(rows, &shortened) } else { Vec::new() };
+        lines.extend((options.markdown && !lines.is_empty()).then(Line::default));
+        lines.push(Line::of(self.count()));
+        lines
+    }
+
+    fn rollout_row(&self, rollout: &RecentRollout<'_>, options: HistoryTableOptions) -> Vec<Line> {
+        let (workload, used) = (&rollout.observed.workload, &rollout.used);
+        let cause = cause(used.revision).unwrap_or_else(|| "<none>".to_owned());
+        let facts = [
+            Line::of(workload.target()),
+            number_cell(used.number, used.was),
+            Line::of(changes_of(rollout)),
+            or_dash(used.by.as_ref()),
+            outcome_of(rollout),
+        ];
+        let wide = [used.revision.name.as_str(), &cause];
+        self.row(used.start, workload.object().namespace(), facts, wide, options)
+    }
+
+    fn configuration_row(&self, changed: &ConfigurationChange, options: HistoryTableOptions) -> Vec<Line> {
+        let facts = [
+            Line::of(changed.object.target()),
+            Line::default(),
+            Line::of(readers(changed)),
+            Line::of(&changed.change.manager),
+            pods_of_change(changed),
+        ];
+        let start = UseStart::At(changed.change.time);
+        self.row(start, &changed.object.namespace, facts, [""; 2], options)
+    }
+
+    /// Returns a row: OBJECT, REVISION, CHANGES, BY and NOW, and in the wide table NAME and CHANGE-CAUSE.
+    fn row(
+        &self,
+        start: UseStart,
+        namespace: &str,
+        facts: [Line; 5],
+        wide: [&str; 2],
+        options: HistoryTableOptions,
+    ) -> Vec<Line> {
+        let mut cells = vec![Line::of(start_age(start, self.now))];
+        cells.extend(options.namespaces.then(|| Line::of(namespace)));
+        cells.extend(facts);
+        if options.wide {
+            cells.push(Line::of(match start {
+                UseStart::At(time) => time.to_string(),
+                UseStart::Between { earliest, .. } => format!("after {earliest}"),
+            }));
+            cells.extend(wide.map(Line::of));
+        }
+        cells
+    }
+
+    /// Returns `3 rollouts of 2 workloads and 1 ConfigMap changed since 14:10 UTC; revisions that were pruned are not listed`.
+    fn count(&self) -> String {
+        let mut changed = Vec::new();
+        if !self.rollouts.is_empty() {
+            let uids: BTreeSet<_> =
+                self.rollouts.iter().map(|one| one.observed.workload.object().uid()).collect();
+            let rollouts = plural(self.rollouts.len(), "rollout");
+            changed.push(format!("{rollouts} of {}", plural(uids.len(), "workload")));
+        }
+        changed.extend(by_kind(self.configuration.iter().map(|one| &one.object)));
+        let changed = if changed.is_empty() { "no rollout".to_owned() } else { joined(&changed, "and") };
+        let since = in_utc(self.since, self.now);
+        let undated = by_kind(self.undated.iter()).map(|count| format!("{count} without times"));
+        let missing: Vec<_> =
+            std::iter::once("revisions that were pruned".to_owned()).chain(undated).collect();
+        format!("{changed} changed since {since}; {} are not listed", joined(&missing, "and"))
+    }
+
+    /// Returns the document. docs/json.md documents the fields.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json!({
+            "apiVersion": "rollout2/v1",
+            "kind": "ChangeList",
+            "since": self.since.to_string(),
+            "items": self.rollouts.iter().map(rollout_json).collect::<Vec<_>>(),
+            "configuration": self.configuration.iter().map(configuration_json).collect::<Vec<_>>(),
+            "configurationWithoutTimes": self.undated.len(),
+        })
+    }
+}
+
+/// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
+fn changes_of(rollout: &RecentRollout<'_>) -> String {
+    let summary = rollout.changes();
+    let changes = change_words(summary.as_deref(), &rollout.images(), rollout.is_first());
+    let back = match rollout.used.was {
+        _ if !rollout.used.is_return => return changes,
+        Some(was) => format!("back to revision {was}"),
+        None => "back to an earlier revision".to_owned(),
+    };
+    if summary.is_some() { format!("{back}: {changes}") } else { back }
+}
+
+/// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`.
+fn outcome_of(rollout: &RecentRollout<'_>) -> Line {
+    match &rollout.view {
+        None => Line::of(state(rollout)),
+        Some(view) => Line::styled(state_style(view.state()), in_use(view, state(rollout))),
+    }
+}
+
+fn in_use(view: &RolloutView, word: &str) -> String {
+    match view.state() {
+        RolloutState::Unobserved => word.to_owned(),
+        _ if view.needs_a_fix => format!("{word}: {}", list::cause(view).text()),
+        _ => format!("{word}, {}", progress(view.counts, view.available)),
+    }
+}
+
+/// Returns the name of what became of a rollout.
+fn state(rollout: &RecentRollout<'_>) -> &'static str {
+    match (&rollout.view, rollout.used.end) {
+        (Some(view), _) if view.state() == RolloutState::Complete => "current",
+        (Some(view), _) => view.state().word(),
+        (None, Some(UseEnd::Undone)) => "undone",
+        (None, _) => "replaced",
+    }
+}
+
+/// Returns a rollout as JSON.
+fn rollout_json(rollout: &RecentRollout<'_>) -> Value {
+    let (used, revision) = (&rollout.used, rollout.used.revision);
+    let (time, earliest) = match used.start {
+        UseStart::At(time) => (Some(time), None),
+        UseStart::Between { earliest, .. } => (None, Some(earliest)),
+    };
+    let pods = rollout.view.as_ref().zip(rollout.observed.pod_count(revision)).map(
+        |(view, count)| json!({"ready": count.ready, "total": count.total, "wanted": view.counts.wanted}),
+    );
+    let causes = rollout.view.iter().flat_map(|view| &view.causes).map(cause_json);
+    json!({
+        "time": time.map(|time| time.to_string()),
+        "earliest": earliest.map(|time| time.to_string()),
+        "workload": workload_json(&rollout.observed.workload),
+        "revision": used.number,
+        "was": used.was,
+        "name": revision.name,
+        "return": used.is_return,
+        "changes": rollout.changes(),
+        "images": rollout.images(),
+        "changeCause": cause(revision),
+        "by": used.by,
+        "state": state(rollout),
+        "pods": pods,
+        "causes": causes.collect::<Vec<_>>(),
+    })
+}
+
+/// Counts ConfigMaps and Secrets: `1 ConfigMap`, `2 Secrets`.
+fn by_kind<'a>(objects: impl Iterator<Item = &'a Configuration>) -> impl Iterator<Item = String> {
+    let mut counts = BTreeMap::<&str, usize>::new();
+    for object in objects {
+        *counts.entry(object.type_.title()).or_default() += 1;
+    }
+    counts.into_iter().map(|(kind, count)| plural(count, kind))
+}
+
+/// How many workloads a row names.
+const READERS: usize = 3;
+
+/// Returns which workloads read it: `read by deployment/checkout`.
+fn readers(changed: &ConfigurationChange) -> String {
+    let readers: Vec<_> = changed.readers.iter().map(Workload::target).collect();
+    format!("read by {}", first_of(&readers, READERS, ", "))
+}
+
+/// Returns what the pods have of the change: `3 of 3 pods started before`.
+fn pods_of_change(changed: &ConfigurationChange) -> Line {
+    match changed.pods {
+        _ if !changed.is_read_at_start => Line::of("the kubelet updates the files"),
+        None => Line::of("-"),
+        Some(pods) if pods.total == 0 => Line::of("no pods"),
+        Some(pods) => {
+            let style = if pods.started_before == 0 { Style::Plain } else { Style::Warning };
+            Line::styled(style, started_before(pods))
+        }
+    }
+}
+
+/// Returns a changed ConfigMap or Secret as JSON.
+fn configuration_json(changed: &ConfigurationChange) -> Value {
+    let pods = changed.pods.filter(|_| changed.is_read_at_start);
+    json!({
+        "kind": changed.object.type_.title(),
+        "namespace": changed.object.namespace,
+        "name": changed.object.name,
+        "time": changed.change.time.to_string(),
+        "by": changed.change.manager,
+        "readBy": changed.readers.iter().map(workload_json).collect::<Vec<_>>(),
+        "readAtStart": changed.is_read_at_start,
+        "pods": pods.map(remark_pods_json),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::cause::{Cause, CauseId};
+    use crate::model::kind::verdict::Verdict;
+    use crate::model::observation::Observation;
+
+    #[test]
+    fn only_a_cause_that_needs_a_fix_is_in_the_place_of_the_pods() {
+        let workload = json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"replicas": 3}});
+        let observed = Observation::of_alone(Workload::of_json(&workload).unwrap());
+        for (is_transient, expected) in
+            [(true, "progressing, 0/3 updated, 0/3 available"), (false, "progressing: why")]
+        {
+            let causes = vec![Cause {
+                summary: "why".to_owned(),
+                is_transient,
+                ..Cause::sample(CauseId::QuotaExceeded)
+            }];
+            let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };
+            let view = RolloutView::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
+            assert_eq!(in_use(&view, view.state().word()), expected);
+        }
+    }
+}
