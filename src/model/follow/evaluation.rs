@@ -48,6 +48,8 @@ impl TargetDecision {
 #[derive(Debug, Default)]
 pub(super) struct RolloutTracker {
     pub(super) options: Arc<FollowOptions>,
+    /// The reports and tasks that the follower has not taken yet.
+    pub(super) effects: TargetEffects,
     expected: Option<ExpectedRevision>,
     status: ReportedStatus,
     pub(super) causes: CauseLedger,
@@ -78,9 +80,10 @@ impl RolloutTracker {
     }
 
     /// Starts the evaluation of the rollback of this rollout, as it was written.
-    pub(super) fn of_rollback(&self, written: Box<Workload>) -> Self {
+    pub(super) fn of_rollback(&mut self, written: Box<Workload>) -> Self {
         Self {
             options: self.options.clone(),
+            effects: std::mem::take(&mut self.effects),
             expected: Some(ExpectedRevision::Written(written)),
             warnings_until: self.warnings_until,
             answered_at: self.answered_at,
@@ -108,22 +111,16 @@ impl RolloutTracker {
     }
 
     /// Requests a refresh, unless one is awaited.
-    pub(super) fn request_refresh(&mut self, out: &mut TargetEffects) {
+    pub(super) fn request_refresh(&mut self) {
         if !self.refresh_requested {
             self.refresh_requested = true;
-            out.tasks.push(FollowerTask::Refresh);
+            self.effects.tasks.push(FollowerTask::Refresh);
         }
     }
 
     /// Reports what changed, and returns the decision about an observation. `fresh` says that it was read as a whole just
     /// now.
-    pub(super) fn evaluate(
-        &mut self,
-        observation: &Observation,
-        fresh: bool,
-        now: Now,
-        out: &mut TargetEffects,
-    ) -> TargetDecision {
+    pub(super) fn evaluate(&mut self, observation: &Observation, fresh: bool, now: Now) -> TargetDecision {
         let compared =
             self.expected.as_mut().map(|expected| expected.compare(observation, self.options.once));
         match compared {
@@ -133,21 +130,21 @@ impl RolloutTracker {
                 let is_named = matches!(self.expected, Some(ExpectedRevision::Named(_)));
                 if is_named && observation.workload.is_paused() && !self.options.wait_held {
                     let counted = verdict(observation);
-                    let causes = self.record_causes(observation, counted.state, now, out);
-                    self.report_status(observation, &counted, now, out);
-                    out.reports.extend(causes);
+                    let causes = self.record_causes(observation, counted.state, now);
+                    self.report_status(observation, &counted, now);
+                    self.effects.reports.extend(causes);
                     return TargetDecision::finish_if_fresh(Outcome::Held, fresh);
                 }
-                out.reports.extend(self.status.waiting_report(reason));
+                self.effects.reports.extend(self.status.waiting_report(reason));
                 return TargetDecision::Continue;
             }
             Some(Ok(RevisionMatch::Replaced(line))) => {
                 if self.options.once {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
                     let (counted, counts) = (verdict(observation), observation.workload.counts());
-                    out.reports.extend(self.status.record(&counted, counted.clone(), counts, None));
-                    let causes = self.record_causes(observation, counted.state, now, out);
-                    out.reports.extend(causes);
+                    self.effects.reports.extend(self.status.record(&counted, counted.clone(), counts, None));
+                    let causes = self.record_causes(observation, counted.state, now);
+                    self.effects.reports.extend(causes);
                 }
                 return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Replaced(line)));
             }
@@ -158,19 +155,17 @@ impl RolloutTracker {
         self.progress.record(&observation.workload, now.elapsed);
         self.stability.observe(goal == GoalState::Reached, observation, &self.options, now);
         self.eta.record(observation, now);
-        let awaits_warnings = !self.options.once && self.must_await_warnings(counted.state, now.elapsed, out);
-        let causes = if awaits_warnings {
-            Vec::new()
-        } else {
-            self.record_causes(observation, counted.state, now, out)
-        };
+        let awaits_warnings = !self.options.once && self.must_await_warnings(counted.state, now.elapsed);
+        let causes =
+            if awaits_warnings { Vec::new() } else { self.record_causes(observation, counted.state, now) };
         // The causes can make the state stuck, but the status is reported first.
-        self.report_status(observation, counted, now, out);
-        out.reports.extend(causes);
+        self.report_status(observation, counted, now);
+        self.effects.reports.extend(causes);
         if goal == GoalState::Pending {
             let is_success = counted.state == RolloutState::Complete;
             let remainder = self.options.goal.remainder(is_success);
-            out.reports
+            self.effects
+                .reports
                 .extend(remainder.and_then(|remainder| self.status.waiting_report(remainder.to_owned())));
         }
         if awaits_warnings {
@@ -182,49 +177,32 @@ impl RolloutTracker {
     /// Reports the verdict and the counters if they changed. `counted` is the verdict by the counters; a cause that shows
     /// that the rollout is stuck changes the one that is shown. Scripts wait for kubectl's line of success, so it is held
     /// back until the success is certain.
-    fn report_status(
-        &mut self,
-        observation: &Observation,
-        counted: &Verdict,
-        now: Now,
-        out: &mut TargetEffects,
-    ) {
+    fn report_status(&mut self, observation: &Observation, counted: &Verdict, now: Now) {
         let counts = observation.workload.counts();
         let shown = stuck_if(counted.clone(), self.causes.active(), now.server_time);
         let is_uncertain = counted.state == RolloutState::Complete && self.stability.is_settling(now.elapsed);
         let last_progress = (!is_uncertain).then(|| self.progress.last_progress());
-        out.reports.extend(self.status.record(counted, shown, counts, last_progress));
+        self.effects.reports.extend(self.status.record(counted, shown, counts, last_progress));
     }
 
     /// Records the causes, and returns the reports of those that changed.
-    fn record_causes(
-        &mut self,
-        observation: &Observation,
-        state: RolloutState,
-        now: Now,
-        out: &mut TargetEffects,
-    ) -> Vec<Report> {
+    fn record_causes(&mut self, observation: &Observation, state: RolloutState, now: Now) -> Vec<Report> {
         let allowed = self.options.allowed_restarts;
         let found = causes_of(observation, state, allowed, now.server_time);
         let (grace, last_progress) =
             (|cause: &Cause| self.options.grace(cause), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
             self.causes.record(&found, observation, allowed, grace, last_progress, now);
-        out.tasks.extend(logs.into_iter().map(FollowerTask::ReadLog));
+        self.effects.tasks.extend(logs.into_iter().map(FollowerTask::ReadLog));
         changes.into_iter().map(|(cause, change)| Report::Cause { cause, change }).collect()
     }
 
     /// Reports what is reported once of a target that is not finished: the rollback target at once, and the least time when
     /// the rollout first progresses.
-    pub(super) fn report_once(
-        &mut self,
-        observation: &Observation,
-        elapsed: Duration,
-        out: &mut TargetEffects,
-    ) {
+    pub(super) fn report_once(&mut self, observation: &Observation, elapsed: Duration) {
         if self.options.undo_on_failure.is_some() && !self.rollback_target_reported {
             self.rollback_target_reported = true;
-            out.reports.push(Report::RollbackTarget(RollbackTarget::of(observation)));
+            self.effects.reports.push(Report::RollbackTarget(RollbackTarget::of(observation)));
         }
         let state = self.verdict().map(|verdict| verdict.state);
         let is_progressing = matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck));
@@ -234,25 +212,25 @@ impl RolloutTracker {
         self.least_time_reported = true;
         if let Some(least) = Effect::of_rollout(observation).least_time {
             let timeout = self.options.timeout.and_then(|timeout| ShortTimeout::of(timeout, least, elapsed));
-            out.reports.push(Report::LeastTime { least, timeout });
+            self.effects.reports.push(Report::LeastTime { least, timeout });
         }
     }
 
     /// Reports what is left to report when the goal is reached: the causes that are gone, and the last line.
-    pub(super) fn report_end(&mut self, out: &mut TargetEffects) {
+    pub(super) fn report_end(&mut self) {
         let gone = self.causes.remove_absent();
-        out.reports.extend(gone.map(|cause| Report::Cause { cause, change: CauseChange::Gone }));
-        out.reports.extend(self.status.last_line());
+        self.effects.reports.extend(gone.map(|cause| Report::Cause { cause, change: CauseChange::Gone }));
+        self.effects.reports.extend(self.status.last_line());
     }
 
     /// Requests the warnings of a rollout that is not complete. Returns whether the causes must wait for them, because they may
     /// show other causes.
-    fn must_await_warnings(&mut self, state: RolloutState, now: Duration, out: &mut TargetEffects) -> bool {
+    fn must_await_warnings(&mut self, state: RolloutState, now: Duration) -> bool {
         if !state.is_observed_and_incomplete() {
             return false;
         }
         let until = *self.warnings_until.get_or_insert_with(|| {
-            out.tasks.push(FollowerTask::WatchWarnings);
+            self.effects.tasks.push(FollowerTask::WatchWarnings);
             now + FIRST_WARNINGS_TIMEOUT
         });
         now < until && self.options.timeout.is_none_or(|limit| now < limit)

@@ -67,31 +67,21 @@ impl Follower {
     }
 
     /// Starts the rollback of each target once the rollout of one failed.
-    fn roll_back_all_if_one_failed(&mut self, now: Now) -> Vec<(usize, TargetEffects)> {
+    fn roll_back_all_if_one_failed(&mut self, now: Now) {
         let failed = self.targets.iter().find(|target| target.found_rollout_failed);
-        let Some(failed) = failed.map(|target| target.workload().target()) else { return Vec::new() };
-        self.each(|target, out| target.roll_back_after(&failed, now.elapsed, out))
-    }
-
-    fn one(
-        &mut self,
-        TargetId(index): TargetId,
-        act: impl FnOnce(&mut FollowedTarget, &mut TargetEffects),
-    ) -> Vec<(usize, TargetEffects)> {
-        let mut out = TargetEffects::default();
-        if let Some(target) = self.targets.get_mut(index) {
-            act(target, &mut out);
+        let Some(failed) = failed.map(|target| target.workload().target()) else { return };
+        for target in &mut self.targets {
+            target.roll_back_after(&failed, now.elapsed);
         }
-        vec![(index, out)]
     }
 
-    fn each(&mut self, act: impl Fn(&mut FollowedTarget, &mut TargetEffects)) -> Vec<(usize, TargetEffects)> {
-        let act = |target| {
-            let mut out = TargetEffects::default();
-            act(target, &mut out);
-            out
-        };
-        self.targets.iter_mut().map(act).enumerate().collect()
+    /// Moves the reports and tasks of the targets to those of the follower.
+    fn take_effects(&mut self, all: &mut Effects<(TargetId, Report), (TargetId, FollowerTask)>) {
+        for (index, target) in self.targets.iter_mut().enumerate() {
+            let TargetEffects { reports, tasks } = std::mem::take(&mut target.evaluation.effects);
+            all.reports.extend(reports.into_iter().map(|report| (TargetId(index), report)));
+            all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
+        }
     }
 
     /// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited; one that is rolled
@@ -118,26 +108,31 @@ impl Engine for Follower {
     type Task = (TargetId, FollowerTask);
 
     fn apply(&mut self, event: FollowerEvent, now: Now) -> Effects<Self::Report, Self::Task> {
-        let mut effects = match event {
-            FollowerEvent::Target(id, event) => self.one(id, |target, out| target.apply(event, now, out)),
+        match event {
+            FollowerEvent::Target(id, event) => {
+                if let Some(target) = self.targets.get_mut(id.0) {
+                    target.apply(event, now);
+                }
+            }
             FollowerEvent::RolledBack(id, written) => {
-                self.one(id, |target, out| target.apply_rollback_result(written, now, out))
+                if let Some(target) = self.targets.get_mut(id.0) {
+                    target.apply_rollback_result(written, now);
+                }
             }
-            FollowerEvent::Stopped(stop) => self.each(|target, out| target.stop(stop, now, out)),
+            FollowerEvent::Stopped(stop) => self.targets.iter_mut().for_each(|target| target.stop(stop, now)),
             FollowerEvent::Tick { since_answer } => {
-                self.each(|target, out| target.tick(since_answer, now, out))
+                self.targets.iter_mut().for_each(|target| target.tick(since_answer, now));
             }
-        };
-        if self.options.undo_on_failure == Some(UndoScope::All) {
-            effects.extend(self.roll_back_all_if_one_failed(now));
-        }
-        if self.is_finished() {
-            effects.extend(self.each(FollowedTarget::report_result));
         }
         let mut all = Effects::default();
-        for (index, TargetEffects { reports, tasks }) in effects {
-            all.reports.extend(reports.into_iter().map(|report| (TargetId(index), report)));
-            all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
+        self.take_effects(&mut all);
+        if self.options.undo_on_failure == Some(UndoScope::All) {
+            self.roll_back_all_if_one_failed(now);
+            self.take_effects(&mut all);
+        }
+        if self.is_finished() {
+            self.targets.iter_mut().for_each(FollowedTarget::report_result);
+            self.take_effects(&mut all);
         }
         all
     }

@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::evaluation::{RolloutTracker, TargetDecision};
 use super::options::FollowOptions;
-use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetEffects, TargetResult};
+use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
 use crate::model::cause::{Cause, by_importance, without_secrets_of};
 use crate::model::change::effect::{Effect, LeastTime};
@@ -167,26 +167,26 @@ impl FollowedTarget {
     }
 
     /// Applies an event of the target.
-    pub(super) fn apply(&mut self, event: TargetEvent, now: Now, out: &mut TargetEffects) {
+    pub(super) fn apply(&mut self, event: TargetEvent, now: Now) {
         let event = match event {
-            TargetEvent::Log(log) => return self.add_log(log, out), // useful even after the end
+            TargetEvent::Log(log) => return self.add_log(log), // useful even after the end
             event if self.may_be_rolled_back_later() => {
                 let _ = self.observe(event); // its rollback is evaluated from the present state
                 return;
             }
             _ if self.result.is_some() => return,
-            TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed, out),
+            TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed),
             TargetEvent::Unreadable(error) => {
-                return self.finish(Outcome::Unreadable(error), now.elapsed, out);
+                return self.finish(Outcome::Unreadable(error), now.elapsed);
             }
             event if self.is_recreated(&event) => {
-                return self.finish(Outcome::Recreated, now.elapsed, out);
+                return self.finish(Outcome::Recreated, now.elapsed);
             }
             event => event,
         };
         self.evaluation.answered_at = now.elapsed;
         if let Some(fresh) = self.observe(event) {
-            self.advance(now, fresh, out);
+            self.advance(now, fresh);
         }
     }
 
@@ -215,17 +215,17 @@ impl FollowedTarget {
     }
 
     /// Evaluates the target because time passed. The server last answered a read `since_answer` ago.
-    pub(super) fn tick(&mut self, since_answer: Duration, now: Now, out: &mut TargetEffects) {
+    pub(super) fn tick(&mut self, since_answer: Duration, now: Now) {
         self.evaluation.answered_at = now.elapsed.saturating_sub(since_answer);
         if self.result.is_none() {
-            self.advance(now, false, out);
+            self.advance(now, false);
         }
     }
 
     /// Finishes the target because the process was asked to stop.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut TargetEffects) {
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
         if self.result.is_none() {
-            self.finish(Outcome::Interrupted(stop), now.elapsed, out);
+            self.finish(Outcome::Interrupted(stop), now.elapsed);
         }
     }
 
@@ -245,19 +245,19 @@ impl FollowedTarget {
         event.workload().is_some_and(|workload| workload.object().uid() != self.found.object().uid())
     }
 
-    fn add_log(&mut self, log: LogLines, out: &mut TargetEffects) {
+    fn add_log(&mut self, log: LogLines) {
         if log.lines.is_empty() {
             return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
         }
         let log = LogLines { lines: without_secrets_of(self.observation(), &log.lines), ..log };
         if self.logs.keep(log.clone()) {
-            out.reports.push(Report::Log { log });
+            self.evaluation.effects.reports.push(Report::Log { log });
         }
     }
 
     /// Evaluates the observation, and finishes the target if it is done. `fresh` says that the
     /// observation was read as a whole just now.
-    pub(super) fn advance(&mut self, now: Now, fresh: bool, out: &mut TargetEffects) {
+    pub(super) fn advance(&mut self, now: Now, fresh: bool) {
         self.evaluated_at = now.elapsed;
         if fresh {
             self.evaluation.note_refresh();
@@ -269,35 +269,35 @@ impl FollowedTarget {
             if !self.options().once {
                 self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
             }
-            match self.evaluation.evaluate(observation, fresh, now, out) {
+            match self.evaluation.evaluate(observation, fresh, now) {
                 TargetDecision::Finish(outcome) if self.is_to_be_rolled_back(&outcome) => {
-                    return self.roll_back(outcome, now.elapsed, out);
+                    return self.roll_back(outcome, now.elapsed);
                 }
-                TargetDecision::Finish(outcome) => return self.finish(outcome, now.elapsed, out),
-                _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed, out),
-                TargetDecision::Refresh => self.evaluation.request_refresh(out),
+                TargetDecision::Finish(outcome) => return self.finish(outcome, now.elapsed),
+                _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed),
+                TargetDecision::Refresh => self.evaluation.request_refresh(),
                 TargetDecision::Continue => {
-                    self.evaluation.report_once(observation, now.elapsed, out);
+                    self.evaluation.report_once(observation, now.elapsed);
                 }
             }
         }
-        self.delete_stuck_pod(fresh, now.elapsed, out);
+        self.delete_stuck_pod(fresh, now.elapsed);
         match self.evaluation.time_out(fresh, now.elapsed) {
-            TargetDecision::Finish(outcome) => self.finish(outcome, now.elapsed, out),
-            TargetDecision::Refresh => self.evaluation.request_refresh(out),
+            TargetDecision::Finish(outcome) => self.finish(outcome, now.elapsed),
+            TargetDecision::Refresh => self.evaluation.request_refresh(),
             TargetDecision::Continue => {}
         }
     }
 
-    pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
+    pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration) {
         if outcome == Outcome::Reached {
-            self.evaluation.report_end(out);
+            self.evaluation.report_end();
         }
         let result = match &self.rollback {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),
         };
-        self.set_result(TargetResult { since_answer: self.evaluation.since_answer, ..result }, out);
+        self.set_result(TargetResult { since_answer: self.evaluation.since_answer, ..result });
     }
 
     pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
@@ -305,18 +305,18 @@ impl FollowedTarget {
         TargetResult { outcome, line, elapsed, since_answer: None, rollback: None }
     }
 
-    pub(super) fn set_result(&mut self, result: TargetResult, out: &mut TargetEffects) {
+    pub(super) fn set_result(&mut self, result: TargetResult) {
         self.result = Some(result);
         if !self.may_be_rolled_back_later() {
-            self.report_result(out);
+            self.report_result();
         }
     }
 
     /// Reports the result, if there is one that was not reported.
-    pub(super) fn report_result(&mut self, out: &mut TargetEffects) {
+    pub(super) fn report_result(&mut self) {
         if let Some(result) = self.result.clone().filter(|_| !self.is_result_reported) {
             self.is_result_reported = true;
-            out.reports.push(Report::Ended { result });
+            self.evaluation.effects.reports.push(Report::Ended { result });
         }
     }
 }

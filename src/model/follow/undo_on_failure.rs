@@ -6,9 +6,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use super::options::UndoScope;
-use super::report::{
-    FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetEffects, TargetResult,
-};
+use super::report::{FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::target::{FollowedTarget, StartState};
 use crate::model::api::pod::Pod;
 use crate::model::change::stuck_pods::StuckPodDeletions;
@@ -31,22 +29,22 @@ impl FollowedTarget {
     }
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
-    pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
+    pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration) {
         let revision = self.rollback_revision(&outcome);
         self.found_rollout_failed = revision != Err(OTHER_ROLLOUT);
         let result = self.result_with(outcome, elapsed);
         match revision {
-            Ok(revision) => self.start_rollback(result, revision, out),
+            Ok(revision) => self.start_rollback(result, revision),
             Err(reason) => {
                 let rollback = Some(RollbackResult::NotStarted(reason.to_owned()));
-                self.set_result(TargetResult { rollback, ..result }, out);
+                self.set_result(TargetResult { rollback, ..result });
             }
         }
     }
 
     /// Starts the rollback because another target failed, with `--undo-on-failure=all`. A target without a rollout since
     /// the start goes on, and so does one that failed or that another client changed.
-    pub(super) fn roll_back_after(&mut self, failed: &str, elapsed: Duration, out: &mut TargetEffects) {
+    pub(super) fn roll_back_after(&mut self, failed: &str, elapsed: Duration) {
         let was_complete = self.start_state.as_ref().is_some_and(|start| start.was_complete);
         if self.rollback.is_some()
             || was_complete
@@ -57,7 +55,7 @@ impl FollowedTarget {
         let outcome = Outcome::OtherTargetFailed(failed.to_owned());
         if let Ok(revision) = self.rollback_revision(&outcome) {
             self.result = None;
-            self.start_rollback(self.result_with(outcome, elapsed), revision, out);
+            self.start_rollback(self.result_with(outcome, elapsed), revision);
         }
     }
 
@@ -95,27 +93,22 @@ impl FollowedTarget {
         start.rollback_revision(observation).map(Revision::label)
     }
 
-    fn start_rollback(&mut self, result: TargetResult, revision: String, out: &mut TargetEffects) {
+    fn start_rollback(&mut self, result: TargetResult, revision: String) {
         let (failed, causes) = (result.clone(), self.causes().cloned().collect());
         self.rollback = Some(Rollback { failed, causes, revision: revision.clone(), is_written: false });
-        out.reports.push(Report::RollbackStarted { result, revision });
-        out.tasks.push(FollowerTask::RollBack);
+        self.evaluation.effects.reports.push(Report::RollbackStarted { result, revision });
+        self.evaluation.effects.tasks.push(FollowerTask::RollBack);
     }
 
     /// Applies the result of the rollback's write. The rollback is evaluated from the start.
-    pub(super) fn apply_rollback_result(
-        &mut self,
-        written: Result<Box<Workload>, RollbackResult>,
-        now: Now,
-        out: &mut TargetEffects,
-    ) {
+    pub(super) fn apply_rollback_result(&mut self, written: Result<Box<Workload>, Error>, now: Now) {
         let Some(rollback) = self.rollback.take() else { return };
         let written = match written {
             Ok(written) => written,
             Err(unwritten) => {
                 let result = TargetResult { rollback: Some(unwritten), ..rollback.failed.clone() };
                 self.rollback = Some(rollback);
-                return self.set_result(result, out);
+                return self.set_result(result);
             }
         };
         self.evaluation = self.evaluation.of_rollback(written.clone());
@@ -125,20 +118,20 @@ impl FollowedTarget {
         if let Some(observation) = &mut self.observation {
             observation.replace_workload(*written);
         }
-        self.advance(now, false, out);
+        self.advance(now, false);
     }
 
     /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
     /// is one.
-    pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration, out: &mut TargetEffects) {
+    pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration) {
         let is_ours = self.rollback.is_some() || self.options().expect_found_template;
         let Some(observation) = &self.observation else { return };
         if !is_ours || !self.options().replace_stuck_pods {
             return;
         }
         match unblock(&mut self.stuck_pods, observation, fresh, now) {
-            Some(FollowerTask::Refresh) => self.evaluation.request_refresh(out),
-            task => out.tasks.extend(task),
+            Some(FollowerTask::Refresh) => self.evaluation.request_refresh(),
+            task => self.evaluation.effects.tasks.extend(task),
         }
     }
 }
