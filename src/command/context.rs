@@ -11,9 +11,9 @@ use crate::model::hold::plan::Lock;
 use crate::model::text::plural::plural;
 use crate::render::job_summary::ResultRow;
 use crate::world::process::Processes;
-use crate::world::{Environment, Signals};
+use crate::world::{Environment, World};
 
-/// The access to the cluster, the environment and the signals that every command needs.
+/// The access to the cluster, and the process that every command needs.
 pub struct Context<'a> {
     /// Where objects are read and written.
     pub source: &'a Source,
@@ -23,14 +23,15 @@ pub struct Context<'a> {
     pub access: &'a Access,
     /// Whether the objects that are printed have their secret-looking values.
     pub documents: SecretValues,
-    /// The environment variables, for programs that a verb starts.
-    pub environment: Environment,
-    /// The user and the host: `ada@laptop`.
-    pub user: Option<String>,
-    /// The signals that stop the command.
-    pub signals: Signals,
-    /// The processes of the host, of which one may hold the lock of a plan.
-    pub processes: Processes,
+    /// The environment variables, the signals that stop the command, and the processes of the host.
+    pub world: &'a World,
+}
+
+impl Context<'_> {
+    /// Returns the user and the host: `ada@laptop`.
+    pub(super) fn user(&self) -> Option<String> {
+        user_at_host(&self.world.environment, self.world.host.as_deref())
+    }
 }
 
 impl Context<'_> {
@@ -66,7 +67,7 @@ pub(super) fn document_secrets(environment: &Environment) -> SecretValues {
 }
 
 /// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing.
-pub(super) fn user_at_host(environment: &Environment, host: Option<&str>) -> Option<String> {
+fn user_at_host(environment: &Environment, host: Option<&str>) -> Option<String> {
     let user = environment.text("USER").or(environment.text("LOGNAME")).or(environment.text("USERNAME"));
     let host = environment.text("HOSTNAME").or(host);
     match (user, host) {

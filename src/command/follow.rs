@@ -75,7 +75,7 @@ pub(super) async fn run(
 ) -> CommandOutcome {
     let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
-    let (signals, mut executor) = (following.context.signals.clone(), following);
+    let (signals, mut executor) = (following.context.world.signals.clone(), following);
     let ((follower, _), configuration) = with_optional_read(
         drive(follower, &mut executor, &found, cluster, signals, ui),
         named_configuration(&following.configuration, following.context.source),

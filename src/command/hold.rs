@@ -86,7 +86,7 @@ async fn read_for_hold(workload: Workload, writer: &mut Writer<'_>) -> Result<Ob
 async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Result<()> {
     let workload = &observed.workload;
     let since = Timestamp::from_second(writer.source.now().as_second()).unwrap_or_default().to_string();
-    match pause(observed, writer.context.user.as_deref(), &since)? {
+    match pause(observed, writer.context.user().as_deref(), &since)? {
         Pause::AlreadyPaused => writer.print_as_read(workload, "already paused"),
         Pause::OnDelete => {
             writer.ui.err_line(&words::nothing_to_pause(workload));

@@ -120,32 +120,17 @@ pub async fn run(
 ) -> Exit {
     let access = &command.access;
     let messages = MessageWriter::new(world.err.clone(), &world.environment, command.color);
-    let source = open(access, world, listener(messages.clone()));
-    let other_source = command
-        .verb
-        .elsewhere()
-        .and_then(|elsewhere| elsewhere.open(access, world, listener(messages.clone())));
-    let (source, other_source) = match (source, other_source.transpose()) {
-        (Ok(source), Ok(other_source)) => (Ok(source), other_source),
-        (Err(error), _) | (_, Err(error)) => (Err(error), None),
-    };
-    let (environment, signals) = (world.environment.clone(), world.signals.clone());
-    let (processes, user) =
-        (world.processes.clone(), context::user_at_host(&environment, world.host.as_deref()));
+    let opened = open(access, world, listener(messages.clone())).and_then(|source| {
+        let elsewhere = command.verb.elsewhere();
+        let other = elsewhere.and_then(|other| other.open(access, world, listener(messages.clone())));
+        Ok((source, other.transpose()?))
+    });
     let mut ui = Ui::with(messages, world, command.color);
-    let (ran, warnings) = match &source {
-        Ok(source) => {
-            let context = Context {
-                source,
-                other_source: other_source.as_ref(),
-                access,
-                documents: context::document_secrets(&environment),
-                environment: environment.clone(),
-                user,
-                signals,
-                processes,
-            };
-            (command.verb.run(&context, &mut ui).await, context.warnings_error())
+    let ran = match &opened {
+        Ok((source, other_source)) => {
+            let documents = context::document_secrets(&world.environment);
+            let context = Context { source, other_source: other_source.as_ref(), access, documents, world };
+            command.verb.run(&context, &mut ui).await
         }
         Err(error) => (Err(error.clone()), None),
     };
@@ -153,7 +138,11 @@ pub async fn run(
     let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
     let documents = command.documents.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
-    outcome.errors.extend(warnings);
+    if let (Ok((source, other_source)), true) = (&opened, access.overrides.warnings_as_errors) {
+        let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
+        let message = format!("{} received", plural(warnings, "warning"));
+        outcome.errors.extend((warnings > 0).then(|| Error::new(ErrorKind::Refused, message)));
+    }
     outcome.remove_repeated_errors();
     for error in outcome.all_errors() {
         if let Some(form) = documents {
@@ -162,7 +151,7 @@ pub async fn run(
         }
     }
     ui.err_errors(&outcome.errors);
-    if let Err(error) = append_job_summary(&environment, &markdown(&outcome.summary)) {
+    if let Err(error) = append_job_summary(&world.environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
         ui.err_line(&format!("warning: {error}"));
     }

@@ -221,7 +221,7 @@ async fn await_creation(
     let (scope, end) = (&request.scope, Instant::now() + limit);
     let awaited = TargetScope { allow_empty: false, ..scope.clone() };
     let finder = TargetFinder::new(scope, source, false)?;
-    let mut stops = StopSignals::new(context.signals.clone());
+    let mut stops = StopSignals::new(context.world.signals.clone());
     let mut is_first = true;
     while Instant::now() < end && ui.can_write() {
         let search = tokio::select! {

@@ -73,7 +73,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         Output::Stat => comparison.show_words(ui),
         Output::Text { context: lines } => {
             comparison.show_words(ui);
-            let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.environment);
+            let (sides, environment) =
+                ([comparison.from.as_str(), &comparison.to], &context.world.environment);
             show_lines(&comparison.diff, &comparison.workload, sides, *lines, environment, ui).await?;
         }
     }

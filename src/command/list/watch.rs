@@ -72,7 +72,7 @@ pub(in crate::command) async fn run(
         draws,
         outcome: Exit::Done.into(),
     };
-    watch.run(StopSignals::new(context.signals.clone()), ui).await;
+    watch.run(StopSignals::new(context.world.signals.clone()), ui).await;
     Ok(watch.outcome)
 }
 

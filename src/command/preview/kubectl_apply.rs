@@ -94,7 +94,7 @@ impl<'a> KubectlApply<'a> {
         context: &'a Context<'_>,
         cluster: &Cluster,
     ) -> Result<Self> {
-        let environment = &context.environment;
+        let environment = &context.world.environment;
         let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
         let kubeconfig = cluster.kubeconfig().await?.to_string();
         let cannot_write =

@@ -101,7 +101,7 @@ pub enum Output {
 
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let mut signals = StopSignals::new(context.signals.clone());
+    let mut signals = StopSignals::new(context.world.signals.clone());
     let stopped = tokio::select! {
         biased;
         outcome = preview(request, context, ui) => return outcome,
@@ -146,7 +146,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
             preview.warnings.extend(findings.obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
             ui.err_lines(findings.notes);
         }
-        errors.extend(printed.show(&preview, &context.environment, ui).await.err());
+        errors.extend(printed.show(&preview, &context.world.environment, ui).await.err());
     }
     for refused in &applied.refused {
         printed.show_refused(refused, ui);

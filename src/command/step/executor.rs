@@ -230,7 +230,7 @@ impl<'a> StepExecutor<'a> {
     ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
         let command = self.check.filter(|_| is_wanted);
-        let (environment, messages) = (&self.context.environment, self.messages.clone());
+        let (environment, messages) = (&self.context.world.environment, self.messages.clone());
         let variables = variables(workload, view, batch);
         async move {
             let result = match command {
@@ -244,7 +244,7 @@ impl<'a> StepExecutor<'a> {
     /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
     fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
         let (source, messages) = (self.context.source, self.messages.clone());
-        let ended_holder = ended_holder(&observed.workload, &self.context.processes);
+        let ended_holder = ended_holder(&observed.workload, &self.context.world.processes);
         async move {
             vec![match other_objects::nodes_if_needed(&observed, source, &messages).await {
                 Ok(nodes) => StepEvent::Refreshed { observed, nodes, ended_holder },

@@ -98,9 +98,12 @@ async fn step(
     let (check, messages) = (request.check.as_deref(), ui.messages());
     let mut executor =
         StepExecutor::new(context, &request.field_manager, check, request.is_json, draws, messages);
-    let (targets, signals) = ([found.clone()], context.signals.clone());
-    let stepper =
-        Stepper::new(request.options.clone(), new_lock(context.user.as_deref(), &context.processes), found);
+    let (targets, signals) = ([found.clone()], context.world.signals.clone());
+    let stepper = Stepper::new(
+        request.options.clone(),
+        new_lock(context.user().as_deref(), &context.world.processes),
+        found,
+    );
     let (stepper, now) = drive(stepper, &mut executor, &targets, cluster, signals, ui).await;
     if draws {
         ui.draw_last(|size| executor.frame(&stepper, now, size));
@@ -124,7 +127,7 @@ async fn show_plan(
     let nodes = other_objects::nodes_if_needed(&observed, source, &ui.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
-    let ended = executor::ended_holder(workload, &context.processes);
+    let ended = executor::ended_holder(workload, &context.world.processes);
     let view = match preview(&request.options, &observed, nodes.as_deref(), ended.as_deref(), now) {
         Ok(view) => view,
         Err(outcome) => {
