@@ -32,25 +32,28 @@ pub struct Request {
     pub show_managed_fields: bool,
 }
 
+/// What is shown of each workload.
+#[derive(Clone, Copy)]
+enum Shown<'a> {
+    /// Our table. An empty line separates two tables.
+    Table,
+    /// Our document, which has the content of the tables of all workloads.
+    Facts(&'a DocumentForm),
+    /// One revision as kubectl describes it.
+    Description(&'a RevisionWord),
+    /// The objects that store the revisions, as kubectl prints them; or only their names.
+    Objects(Option<&'a DocumentForm>),
+}
+
 impl Request {
-    /// Whether the output is a table, or one revision as kubectl describes it.
-    fn is_for_reading(&self) -> bool {
-        matches!(self.output, TableForm::Text | TableForm::Wide | TableForm::Markdown)
-    }
-
-    /// Whether the output is our table. An empty line separates two tables.
-    fn shows_tables(&self) -> bool {
-        self.is_for_reading() && self.revision.is_none()
-    }
-
-    /// Whether the output shows pods and states: our table and our JSON do, kubectl's formats do not.
-    fn shows_pods(&self) -> bool {
-        self.shows_tables() || self.facts().is_some()
-    }
-
-    /// Whether the output is the objects that store the revisions, as kubectl prints them.
-    fn shows_documents(&self) -> bool {
-        !self.is_for_reading() && self.facts().is_none()
+    fn shown(&self) -> Shown<'_> {
+        match (&self.output, &self.revision) {
+            (TableForm::Text | TableForm::Wide | TableForm::Markdown, None) => Shown::Table,
+            (TableForm::Text | TableForm::Wide | TableForm::Markdown, Some(word)) => Shown::Description(word),
+            (TableForm::Document(form), None) if *form != DocumentForm::Yaml => Shown::Facts(form),
+            (TableForm::Document(form), _) => Shown::Objects(Some(form)),
+            (TableForm::Name, _) => Shown::Objects(None),
+        }
     }
 
     fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {
@@ -61,41 +64,30 @@ impl Request {
             terminal: ui.terminal(),
         }
     }
-
-    /// Returns the form of our document, which has the content of the tables of all workloads. In YAML, and for one revision,
-    /// kubectl's objects are printed instead.
-    fn facts(&self) -> Option<&DocumentForm> {
-        match &self.output {
-            TableForm::Document(form) if *form != DocumentForm::Yaml && self.revision.is_none() => Some(form),
-            _ => None,
-        }
-    }
 }
 
 /// Shows the history of each workload, one after another.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
+    let shown = request.shown();
+    let pods = matches!(shown, Shown::Table | Shown::Facts(_));
     // kubectl's documents of revisions repeat fields of their workload.
-    let keeps_everything = !request.shows_pods();
-    let keep = |workload: Workload| {
-        if keeps_everything { workload } else { workload.with_template_owners_only() }
-    };
+    let keep = |workload: Workload| if pods { workload.with_template_owners_only() } else { workload };
     let found = find_workloads(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
-    let (pods, documents) = (request.shows_pods(), request.shows_documents());
-    let needs = Needs { documents, pods, ..Needs::REVISIONS };
+    let needs = Needs { documents: matches!(shown, Shown::Objects(_)), pods, ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.err_lines(&read.notes);
     let mut histories = Vec::new();
     for (index, observed) in read.observations.into_iter().enumerate() {
-        if index > 0 && request.shows_tables() {
+        if index > 0 && matches!(shown, Shown::Table) {
             ui.out_text("\n");
         }
-        let shown = observed.and_then(|observed| show(&observed, request, context, ui, &mut histories));
-        outcome.errors.extend(shown.err());
+        let done = observed.and_then(|observed| show(&observed, request, context, ui, &mut histories));
+        outcome.errors.extend(done.err());
     }
     let all_failed = histories.is_empty() && !outcome.errors.is_empty();
-    if let (Some(form), false) = (request.facts(), all_failed) {
+    if let (Shown::Facts(form), false) = (shown, all_failed) {
         outcome.errors.extend(ui.out_document(&render::json_list(&histories), form, true).err());
     }
     Ok(outcome)
@@ -115,34 +107,30 @@ fn show(
     ui: &mut Ui,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
-    if request.shows_pods() {
+    let (source, what) = (context.source, request.shown());
+    if matches!(what, Shown::Table | Shown::Facts(_)) {
         ui.err_lines(render::not_a_revision_yet(observed));
         ui.err_lines(render::held(observed));
     }
     ui.err_lines(render::altered(observed));
-    match (&request.output, &request.revision) {
-        (TableForm::Text | TableForm::Wide | TableForm::Markdown, None) => {
-            let history = History::of(observed, context.source.now());
+    match what {
+        Shown::Table => {
+            let history = History::of(observed, source.now());
             ui.out_lines(&render::table(&history, request.table_options(ui)));
         }
-        _ if request.facts().is_some() => {
-            histories.push(render::json(&History::of(observed, context.source.now())));
-        }
-        (TableForm::Text | TableForm::Wide | TableForm::Markdown, Some(word)) => {
+        Shown::Facts(_) => histories.push(render::json(&History::of(observed, source.now()))),
+        Shown::Description(word) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = render::described_template(&observed.workload, revision);
-            ui.out_text(&render::one_revision(
-                &observed.workload,
-                revision,
-                &shown(&template, context.documents),
-            ));
+            let template = shown(&template, context.documents);
+            ui.out_text(&render::one_revision(&observed.workload, revision, &template));
         }
-        (output, word) => {
-            for document in documents(observed, word.as_ref(), request)? {
+        Shown::Objects(form) => {
+            for document in documents(observed, request)? {
                 let document = shown(&document, context.documents);
-                match output {
-                    TableForm::Document(form) => ui.out_document(&document, form, true)?,
-                    _ => ui.out_line(&render::document_name(&document)),
+                match form {
+                    Some(form) => ui.out_document(&document, form, true)?,
+                    None => ui.out_line(&render::document_name(&document)),
                 }
             }
         }
@@ -150,12 +138,8 @@ fn show(
     Ok(())
 }
 
-fn documents(
-    observed: &Observation,
-    word: Option<&RevisionWord>,
-    request: &Request,
-) -> Result<Vec<serde_json::Value>> {
-    let revisions = match word {
+fn documents(observed: &Observation, request: &Request) -> Result<Vec<serde_json::Value>> {
+    let revisions = match &request.revision {
         Some(word) => vec![word.find_for_flag("--revision", &observed.revisions)?],
         None => render::by_number(&observed.revisions).into_values().collect(),
     };

@@ -70,7 +70,8 @@ pub(in crate::command) async fn run(
         observations.iter().flat_map(|observed| recent_rollouts(observed, since, now)).collect();
     sort_recent(&mut rollouts);
     let (configuration, undated) = configuration.into_sorted();
-    if !observations.is_empty() || (is_empty && outcome.errors.is_empty() && !request.is_for_reading()) {
+    let is_document = matches!(request.output, TableForm::Document(_));
+    if !observations.is_empty() || (is_empty && outcome.errors.is_empty() && is_document) {
         let changes = RecentChanges {
             rollouts: &rollouts,
             configuration: &configuration,
