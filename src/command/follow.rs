@@ -7,7 +7,6 @@ use tokio::time::Instant;
 
 use super::context::{CommandOutcome, Context};
 use super::event_loop::{Executor, drive};
-use super::owners;
 use super::patch::{self, PatchTarget};
 use super::targets::read_for_write;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
@@ -32,7 +31,7 @@ use crate::render::state_words::NameContext;
 use crate::render::status::{ReportFormat, json, stale_configuration};
 use crate::render::ui::Ui;
 use crate::render::undo::held_rollback;
-use crate::render::{job_summary, status as render};
+use crate::render::{job_summary, owner_warnings, status as render};
 use crate::world::Terminal;
 
 /// How to follow workloads and print the reports.
@@ -240,8 +239,8 @@ async fn prepare_rollback(
         None => Err("the observation is incomplete"),
     };
     let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why))?;
-    owners::warn_before_an_undo(workload, ui);
-    owners::warn_of_apply(workload, stable, &UndoOptions::default(), ui);
+    ui.err_lines_once(owner_warnings::before_an_undo(workload));
+    ui.err_lines_once(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
     let undo = undo(&observed, stable, &UndoOptions::default())?;
     ui.err_lines(held_rollback(&undo));
     let patch = undo.patch;

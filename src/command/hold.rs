@@ -2,9 +2,9 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::CommandOutcome;
 use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
-use super::{CommandOutcome, owners};
-use crate::cluster::reader::{or_note, read_revisions, reread};
+use crate::cluster::reader::{read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::TargetScope;
 use crate::error::{ErrorKind, Result};
@@ -13,9 +13,10 @@ use crate::model::hold::plan::{Plan, completed_rollback, have_same_plan, is_roll
 use crate::model::hold::{
     Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
 };
-use crate::model::kind::{Workload, strategy};
+use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::hold as words;
+use crate::render::owner_warnings::before_a_hold;
 use crate::render::ui::Ui;
 
 /// The arguments of `pause` and `resume`.
@@ -93,9 +94,13 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
             writer.print_as_read(workload, "not paused");
         }
         Pause::Change { patch, held_by } => {
-            let effect = words::pause_effect(held_by, observed, is_planned(writer));
-            owners::warn_before_a_hold(workload, &strategy::hold_path(workload), writer.ui);
-            write_with_notes(observed, &patch, &PAUSE, effect, writer).await?;
+            let mut effect = words::pause_effect(held_by, observed, !writer.is_real());
+            writer.ui.err_lines_once(before_a_hold(workload));
+            if writer.options.interactive {
+                writer.ui.err_lines(std::mem::take(&mut effect)); // before the question
+            }
+            write(observed, &patch, &PAUSE, writer).await?;
+            writer.ui.err_lines(&effect);
         }
     }
     Ok(())

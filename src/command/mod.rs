@@ -11,7 +11,6 @@ pub mod follow;
 pub mod history;
 pub mod hold;
 pub mod list;
-mod owners;
 mod patch;
 mod preflight;
 pub mod preview;

@@ -2,7 +2,6 @@
 
 use super::CommandOutcome;
 use super::follow;
-use super::owners;
 use super::preflight::{self, Findings, Planned};
 use super::writing_verb::{ChangeOptions, PreparedWrite, Writer};
 use crate::command::context::Context;
@@ -12,6 +11,7 @@ use crate::model::change::restart::restart;
 use crate::model::hold::held_by;
 use crate::model::kind::Workload;
 use crate::render::change as render;
+use crate::render::owner_warnings::before_a_restart;
 use crate::render::ui::Ui;
 
 /// The arguments of `restart`.
@@ -56,7 +56,7 @@ async fn restart_workload(
 ) -> Result<Workload> {
     let source = writer.source;
     let patch = restart(&workload, source.now(), cause)?;
-    owners::warn_of_kruise_rollout(&workload, writer.ui);
+    writer.ui.err_lines_once(before_a_restart(&workload));
     // A restart leaves what the template names as it is.
     let planned = Planned::of(workload.clone());
     let is_first = preflight::is_first(writer);

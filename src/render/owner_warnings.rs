@@ -1,58 +1,111 @@
 //! Warnings about the owners of a manifest that may revert a change: kubectl apply, Helm, Argo CD, Flux.
 
-use crate::model::change::owners::ManifestOwner;
+use serde_json::Value;
+
+use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::api::patch::FieldPath;
+use crate::model::change::owners::{ManifestOwner, apply_reverts, owners};
+use crate::model::change::undo::UndoOptions;
+use crate::model::hold::plan::Plan;
+use crate::model::kind::fields::spec_path;
 use crate::model::kind::{Workload, strategy};
 use crate::model::revision::Revision;
 use crate::model::text::plural::joined;
 use crate::model::text::shell_command::{Word, command};
 
-/// Returns the warning that an owner may revert a rollback.
+/// Returns a warning of each controller and tool that may revert a rollback, but not of `kubectl apply`.
 #[must_use]
-pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
-    if *owner == ManifestOwner::Apply {
-        return format!(
-            "warning: the next kubectl apply of the present manifest of {} changes the template again; correct it too",
-            workload.target()
-        );
-    }
-    let (who, advice) = introduced(owner);
-    format!("warning: {who} manages {} and may apply the later revision again; {advice}", workload.target())
+pub fn before_an_undo(workload: &Workload) -> Vec<String> {
+    let owners = owners(workload, &FieldPath::template()).into_iter();
+    let warning = |owner: ManifestOwner| {
+        let (target, (who, advice)) = (workload.target(), introduced(&owner));
+        format!("warning: {who} manages {target} and may apply the later revision again; {advice}")
+    };
+    owners.filter(|owner| *owner != ManifestOwner::Apply).map(warning).collect()
+}
+
+/// Returns the warning that the next `kubectl apply` reverts a rollback to a revision. This is less important than the other
+/// warnings, because a user runs it.
+#[must_use]
+pub fn of_apply(workload: &Workload, target: &Revision, options: &UndoOptions) -> Option<String> {
+    let is_reverted = !options.sync_last_applied && apply_reverts(workload, target);
+    is_reverted.then(|| {
+        let target = workload.target();
+        format!(
+            "warning: the next kubectl apply of the present manifest of {target} changes the template again; correct it too"
+        )
+    })
 }
 
 /// Returns the warning that an owner may revert what `kubectl apply` changes.
 #[must_use]
 pub fn before_an_apply(owner: &ManifestOwner, workload: &Workload) -> String {
-    let (who, _) = introduced(owner);
+    let (target, (who, _)) = (workload.target(), introduced(owner));
     match owner {
-        ManifestOwner::KruiseRollout(_) => before_a_restart(owner, workload),
-        _ => format!("warning: {who} manages {} too and may revert the change", workload.target()),
+        ManifestOwner::KruiseRollout(_) => drives(owner, workload),
+        _ => format!("warning: {who} manages {target} too and may revert the change"),
     }
 }
 
-/// Returns the warning that an owner drives the rollout that a restart begins.
+/// Returns the warning of a Kruise Rollout that drives the workload. The other owners do not revert a restart.
 #[must_use]
-pub fn before_a_restart(owner: &ManifestOwner, workload: &Workload) -> String {
+pub fn before_a_restart(workload: &Workload) -> Vec<String> {
+    let owners = owners(workload, &FieldPath::template()).into_iter();
+    let drivers = owners.filter(|owner| matches!(owner, ManifestOwner::KruiseRollout(_)));
+    drivers.map(|owner| drives(&owner, workload)).collect()
+}
+
+fn drives(owner: &ManifestOwner, workload: &Workload) -> String {
     let (who, advice) = introduced(owner);
     format!("warning: {who} manages {}; {advice}", workload.target())
 }
 
-/// Returns the warning that an owner may end a hold.
+/// Returns a warning of each owner whose next apply may end a pause.
 #[must_use]
-pub fn before_a_hold(owner: &ManifestOwner, workload: &Workload) -> String {
-    let target = workload.target();
-    let field = strategy::hold_path(workload).members().join(".");
-    if *owner == ManifestOwner::Apply {
-        return format!(
+pub fn before_a_hold(workload: &Workload) -> Vec<String> {
+    let path = strategy::hold_path(workload);
+    let (target, field) = (workload.target(), path.members().join("."));
+    let warning = |owner: ManifestOwner| match owner {
+        ManifestOwner::Apply => format!(
             "warning: {target} was applied from a manifest that sets {field}; applying it again ends the pause"
-        );
-    }
-    let (who, _) = introduced(owner);
-    format!("warning: {who} manages {target} and ends the pause if its manifest sets {field}")
+        ),
+        owner => {
+            let (who, _) = introduced(&owner);
+            format!("warning: {who} manages {target} and ends the pause if its manifest sets {field}")
+        }
+    };
+    owners_of(workload, &path).map(warning).collect()
 }
 
-/// Returns the warning that an owner may end a plan of `step`, which writes these fields.
+/// Returns a warning of each owner whose next apply may end a plan of `step`, with the fields that it may write. None for a
+/// plan in force, which has begun with that warning.
 #[must_use]
-pub fn before_a_plan(owner: &ManifestOwner, workload: &Workload, fields: &[String]) -> String {
+pub fn before_a_plan(workload: &Workload) -> Vec<String> {
+    if Plan::in_force(workload).is_some() {
+        return Vec::new();
+    }
+    let mut fields: Vec<(ManifestOwner, Vec<String>)> = Vec::new();
+    for path in workload.hold_fields().iter().map(|name| spec_path(name)) {
+        for owner in owners_of(workload, &path) {
+            let field = path.members().join(".");
+            match fields.iter_mut().find(|(known, _)| *known == owner) {
+                Some((_, fields)) => fields.push(field),
+                None => fields.push((owner, vec![field])),
+            }
+        }
+    }
+    fields.iter().map(|(owner, fields)| may_end_plan(owner, workload, fields)).collect()
+}
+
+/// Returns the owners that may write a field. `kubectl apply` writes it only if its last manifest sets it.
+fn owners_of(workload: &Workload, path: &FieldPath) -> impl Iterator<Item = ManifestOwner> {
+    let last_applied = workload.object().annotation(LAST_APPLIED).unwrap_or_default();
+    let last_applied: Value = serde_json::from_str(last_applied).unwrap_or_default();
+    let is_applied = path.value_in(&last_applied).is_some();
+    owners(workload, path).into_iter().filter(move |owner| *owner != ManifestOwner::Apply || is_applied)
+}
+
+fn may_end_plan(owner: &ManifestOwner, workload: &Workload, fields: &[String]) -> String {
     let sets = |name: &str| fields.iter().any(|field| field == name);
     let is_rejected = sets("spec.progressDeadlineSeconds") && !sets("spec.minReadySeconds");
     let (target, fields) = (workload.target(), joined(fields, "or"));

@@ -262,6 +262,13 @@ impl Ui {
         self.messages.note_once(line);
     }
 
+    /// Prints several lines on stderr, each unless it was printed before.
+    pub fn err_lines_once(&mut self, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
+            self.err_line_once(&line);
+        }
+    }
+
     /// Prints errors on stderr with the prefix `error: `, and their hints.
     pub fn err_errors(&mut self, errors: &[Error]) {
         for error in errors {

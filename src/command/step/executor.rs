@@ -14,7 +14,6 @@ use crate::cluster::observe::Observer;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::event_loop::Executor;
-use crate::command::owners;
 use crate::command::patch::{PatchTarget, attempt};
 use crate::error::ErrorKind;
 use crate::model::api::patch::Patch;
@@ -26,6 +25,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepEvent, StepReport, Stepper, Task};
 use crate::render::message_writer::{Frame, MessageWriter};
+use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, check_output, json};
 use crate::render::ui::{DocumentForm, Ui};
 use crate::world::process::{Process, Processes};
@@ -176,7 +176,7 @@ impl<'a> StepExecutor<'a> {
     /// than a plan.
     fn warn_once(&mut self, workload: &Workload, ui: &mut Ui) {
         if !std::mem::replace(&mut self.has_warned, true) {
-            owners::warn_before_a_plan(workload, ui);
+            ui.err_lines_once(before_a_plan(workload));
         }
     }
 

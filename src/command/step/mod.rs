@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::executor::StepExecutor;
+use super::CommandOutcome;
 use super::context::{Context, new_lock};
 use super::event_loop::{Executor, drive};
 use super::preflight::{self, Planned};
 use super::targets::{TargetScope, find_workload, read_for_write};
-use super::{CommandOutcome, owners};
 use crate::cluster::source::{Cluster, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
@@ -20,6 +20,7 @@ use crate::model::engine::Now;
 use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
+use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, Closing, json};
 use crate::render::ui::{DocumentForm, Ui};
 
@@ -139,7 +140,7 @@ async fn show_plan(
             return Ok(end(&Closing::before(workload, now), outcome, request.is_json, context, ui));
         }
     };
-    owners::warn_before_a_plan(workload, ui);
+    ui.err_lines_once(before_a_plan(workload));
     if request.is_json {
         ui.out_streamed(&json::plan(workload, &view), &DocumentForm::Json);
     } else {

@@ -1,18 +1,19 @@
 //! `undo`: rolls workloads back to an earlier revision and shows the changes first.
 
+mod followed;
 mod prepared;
 
+use self::followed::end_completed_rollback;
 pub use self::prepared::Request;
 use self::prepared::{
     Prepared, asks_once, has_recovered, only_failed, planned, read_all_ahead, refuse_unasked, target_of,
 };
 use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
-use super::{CommandOutcome, follow, owners, preflight};
+use super::{CommandOutcome, follow, preflight};
 use crate::cluster::reader::reread;
 use crate::command::context::Context;
 use crate::command::patch::PatchTarget;
 use crate::error::{Error, ErrorKind, Result};
-use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::change::answer::Conflict;
 use crate::model::change::undo::{
@@ -24,7 +25,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::ui::Ui;
-use crate::render::{change, hold, undo as render};
+use crate::render::{change, hold, owner_warnings, undo as render};
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
@@ -78,39 +79,9 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
     let mut outcome = follow::after_change(&mut writer, written).await;
     if request.options.wait.is_some() && writer.is_real() {
-        // After a signal nothing more is written.
-        let is_stopped = matches!(outcome.exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp);
-        for workload in held.into_iter().filter(|_| !is_stopped) {
-            match end_if_completed(&workload, &mut writer).await {
-                Err(error) if outcome.exit == Exit::Done => outcome.errors.push(error),
-                Err(error) => {
-                    writer.ui.err_line(&format!("warning: the hold was not ended: {error}"));
-                }
-                Ok(()) => {}
-            }
-        }
-        for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty())
-        {
-            owners::note_after_an_undo(workload, writer.source, writer.ui).await;
-        }
+        followed::finish(&held, &rolled_back, &mut outcome, &mut writer).await;
     }
     Ok(outcome)
-}
-
-/// Reads a workload after its rollback was followed, and restores its original strategy if every pod is rolled back.
-async fn end_if_completed(workload: &Workload, writer: &mut Writer<'_>) -> Result<()> {
-    let observed = writer.read_for_write(reread(workload, writer.source).await?).await?;
-    end_completed_rollback(&observed, writer).await
-}
-
-/// Restores the original strategy, if every pod is rolled back.
-async fn end_completed_rollback(observed: &Observation, writer: &mut Writer<'_>) -> Result<()> {
-    let workload = &observed.workload;
-    let Some(hold) = completed_rollback(observed) else { return Ok(()) };
-    let patch = hold.ending(workload);
-    writer.ui.err_lines(hold::restored(workload, patch.after()));
-    let ended = writer.apply(&patch, &PatchTarget::of(workload)).await?;
-    ended.map(drop).map_err(|conflict| conflict.error(workload, "the end of its rollback was prepared"))
 }
 
 /// Shows what happens to each of several workloads before the one question.
@@ -153,7 +124,7 @@ async fn roll_back_workload(
     }
     for _ in 0..MAX_CONFLICTS {
         let observed = &prepared.observed;
-        owners::warn_before_an_undo(&observed.workload, writer.ui);
+        writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload));
         if is_live(observed, &target) {
             print_skipped(&observed.workload, &target.label(), writer);
             if writer.is_real() && completed_rollback(observed).is_some() {
@@ -254,7 +225,8 @@ fn announce(
     if undo.ends_hold.is_some() {
         writer.ui.err_lines(hold::restored(&observed.workload, undo.patch.after()));
     }
-    owners::warn_of_apply(&observed.workload, undo.to, &request.undo_options, writer.ui);
+    let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
+    writer.ui.err_lines_once(revert);
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
         || is_doubtful)
 }

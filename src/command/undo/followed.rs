@@ -1,0 +1,75 @@
+//! What `undo` does after its rollbacks were followed to their end.
+
+use crate::cluster::reader::{read_revisions, reread};
+use crate::cluster::source::Source;
+use crate::command::CommandOutcome;
+use crate::command::patch::PatchTarget;
+use crate::command::writing_verb::Writer;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::api::patch::FieldPath;
+use crate::model::change::owners::owners;
+use crate::model::hold::plan::completed_rollback;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+use crate::render::ui::Ui;
+use crate::render::{hold, owner_warnings};
+
+/// Ends the holds of completed rollbacks, and prints which revisions the workloads still run.
+pub(super) async fn finish(
+    held: &[Workload],
+    rolled_back: &[Workload],
+    outcome: &mut CommandOutcome,
+    writer: &mut Writer<'_>,
+) {
+    // After a signal nothing more is written.
+    let is_stopped = matches!(outcome.exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp);
+    for workload in held.iter().filter(|_| !is_stopped) {
+        match end_if_completed(workload, writer).await {
+            Err(error) if outcome.exit == Exit::Done => outcome.errors.push(error),
+            Err(error) => {
+                writer.ui.err_line(&format!("warning: the hold was not ended: {error}"));
+            }
+            Ok(()) => {}
+        }
+    }
+    for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty()) {
+        note_after_an_undo(workload, writer.source, writer.ui).await;
+    }
+}
+
+/// Reads a workload after its rollback was followed, and restores its original strategy if every pod is rolled back.
+async fn end_if_completed(workload: &Workload, writer: &mut Writer<'_>) -> Result<()> {
+    let observed = writer.read_for_write(reread(workload, writer.source).await?).await?;
+    end_completed_rollback(&observed, writer).await
+}
+
+/// Restores the original strategy, if every pod is rolled back.
+pub(super) async fn end_completed_rollback(observed: &Observation, writer: &mut Writer<'_>) -> Result<()> {
+    let workload = &observed.workload;
+    let Some(hold) = completed_rollback(observed) else { return Ok(()) };
+    let patch = hold.ending(workload);
+    writer.ui.err_lines(hold::restored(workload, patch.after()));
+    let ended = writer.apply(&patch, &PatchTarget::of(workload)).await?;
+    ended.map(drop).map_err(|conflict| conflict.error(workload, "the end of its rollback was prepared"))
+}
+
+/// Prints which revision a workload still runs after a rollback that was followed to its end, and how an owner that was
+/// stopped runs again. Reads the workload again only if it has such an owner.
+async fn note_after_an_undo(written: &Workload, source: &Source, ui: &mut Ui) {
+    let mut owners = owners(written, &FieldPath::template());
+    owners.retain(|owner| owner.suspension().is_some());
+    if owners.is_empty() {
+        return;
+    }
+    let Ok(now) = reread(written, source).await else { return };
+    if now.template_digest() != written.template_digest() {
+        ui.err_line(&owner_warnings::changed_after_an_undo(&now));
+        return;
+    }
+    let Ok(observed) = read_revisions(now, source).await else { return };
+    let Some(current) = observed.revisions.current() else { return };
+    for owner in owners {
+        ui.err_lines(owner_warnings::after_an_undo(&owner, written, current));
+    }
+}
