@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::columns::aligned;
-use super::json::workload_json;
+use super::json::{document, workload_json};
 use super::line::{Line, Style};
 use super::pods;
 use crate::model::change::effect::UpdatedPods;
@@ -144,9 +144,7 @@ pub fn json(
             "notCompared": not_compared,
         })
     });
-    json!({
-        "apiVersion": "rollout2/v1",
-        "kind": "Diff",
+    let facts = json!({
         "workload": workload_json(workload),
         "with": with,
         "from": from,
@@ -157,7 +155,8 @@ pub fn json(
         "toDigest": digest(to_digest),
         "changes": changes(diff),
         "podUpdate": update,
-    })
+    });
+    document("Diff", facts)
 }
 
 /// Returns the changes as JSON; `null` means an absent value.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::age::age;
 use super::columns::{self, code, number_cell, or_dash};
-use super::json::workload_json;
+use super::json::{document, workload_json};
 use super::line::{Line, Style};
 use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::api::managed_fields::{Authorship, last_template_author};
@@ -202,7 +202,7 @@ pub fn altered(observed: &Observation) -> Vec<String> {
 /// Returns all histories as one document: `{"kind": "HistoryList", "items": [...]}`.
 #[must_use]
 pub fn json_list(histories: &[Value]) -> Value {
-    json!({"apiVersion": "rollout2/v1", "kind": "HistoryList", "items": histories})
+    document("HistoryList", json!({"items": histories}))
 }
 
 /// Returns one history as JSON. docs/json.md documents the fields.

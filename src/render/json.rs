@@ -34,8 +34,14 @@ pub(super) fn rollout_json(view: &RolloutView) -> Value {
 
 /// Returns an event, one of several documents of a command, without its own facts.
 pub(super) fn event_document(kind: &str, event: &str, elapsed: Duration) -> Value {
-    let elapsed = milliseconds(elapsed);
-    json!({"apiVersion": "rollout2/v1", "kind": kind, "event": event, "elapsedMilliseconds": elapsed})
+    document(kind, json!({"event": event, "elapsedMilliseconds": milliseconds(elapsed)}))
+}
+
+/// Returns the document of a kind with these facts.
+pub(super) fn document(kind: &str, facts: Value) -> Value {
+    let mut document = json!({"apiVersion": "rollout2/v1", "kind": kind});
+    merge(&mut document, facts);
+    document
 }
 
 /// Adds the fields of one document to another one.
@@ -144,8 +150,6 @@ pub(super) fn milliseconds(elapsed: Duration) -> u64 {
 /// Returns the document of an error, with the exit code that it causes.
 #[must_use]
 pub fn error_document(error: &Error, exit: u8) -> Value {
-    json!({
-        "apiVersion": "rollout2/v1", "kind": "Error",
-        "error": without_secrets(&error.to_string()), "reason": error.kind().json_name(), "exitCode": exit,
-    })
+    let message = without_secrets(&error.to_string());
+    document("Error", json!({"error": message, "reason": error.kind().json_name(), "exitCode": exit}))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::change::{pods_cannot_start, stuck_pods};
 use super::diff::{self, changes};
-use super::json::{least_time_json, workload_json};
+use super::json::{document, least_time_json, workload_json};
 use super::line::{Line, Style};
 use super::{owner_warnings, pods};
 use crate::model::change::effect::{Effect, UpdatePace};
@@ -160,8 +160,8 @@ pub fn summary(rollouts: usize, workloads: usize, others: &BTreeMap<String, usiz
 
 /// Returns the document of all workloads, with the counts of the other objects by kind.
 #[must_use]
-pub fn document(items: &[Value], others: &BTreeMap<String, usize>) -> Value {
-    json!({"apiVersion": "rollout2/v1", "kind": "PreviewList", "items": items, "otherObjects": others})
+pub fn json_list(items: &[Value], others: &BTreeMap<String, usize>) -> Value {
+    document("PreviewList", json!({"items": items, "otherObjects": others}))
 }
 
 /// Returns the preview of one workload.

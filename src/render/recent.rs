@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::age::{in_utc, start_age};
 use super::columns::{number_cell, or_dash};
 use super::history::{HistoryTableOptions, cause, change_words};
-use super::json::{cause_json, remark_pods_json, workload_json};
+use super::json::{cause_json, document, remark_pods_json, workload_json};
 use super::line::{Line, Style};
 use super::list;
 use super::state_words::{progress, state_style};
@@ -133,14 +133,13 @@ impl RecentChanges<'_> {
     /// Returns the document. docs/json.md documents the fields.
     #[must_use]
     pub fn json(&self) -> Value {
-        json!({
-            "apiVersion": "rollout2/v1",
-            "kind": "ChangeList",
+        let facts = json!({
             "since": self.since.to_string(),
             "items": self.rollouts.iter().map(rollout_json).collect::<Vec<_>>(),
             "configuration": self.configuration.iter().map(configuration_json).collect::<Vec<_>>(),
             "configurationWithoutTimes": self.undated.len(),
-        })
+        });
+        document("ChangeList", facts)
     }
 }
 

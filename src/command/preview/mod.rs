@@ -245,7 +245,7 @@ impl<'a> PreviewPrinter<'a> {
     fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) -> Result<()> {
         let items = std::mem::take(&mut self.items);
         match &self.request.output {
-            Output::Document(form) => ui.out_document(&render::document(&items, others), form, true)?,
+            Output::Document(form) => ui.out_document(&render::json_list(&items, others), form, true)?,
             Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
             Output::Text { .. } => ui.out_line(&render::summary(self.rollouts, self.workloads, others)),
         }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use self::columns::{Room, command_below, fitted, header, index_of, row};
 use super::age::in_utc;
 use super::columns::{aligned, markdown};
-use super::json::{merge, rollout_json};
+use super::json::{document, merge, rollout_json};
 use super::line::Line;
 use crate::model::kind::strategy::update_strategy;
 use crate::model::view::{RolloutView, StateCounts};
@@ -67,12 +67,8 @@ pub fn json(shown: &[&RolloutView], all: &[RolloutView]) -> Value {
     let counts = StateCounts::of(all);
     let counts: Map<_, _> =
         counts.iter().map(|(state, count)| (state.word().to_owned(), count.into())).collect();
-    json!({
-        "apiVersion": "rollout2/v1",
-        "kind": "RolloutList",
-        "items": shown.iter().copied().map(item_json).collect::<Vec<_>>(),
-        "states": counts,
-    })
+    let items: Vec<_> = shown.iter().copied().map(item_json).collect();
+    document("RolloutList", json!({"items": items, "states": counts}))
 }
 
 /// Returns one rollout.

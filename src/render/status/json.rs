@@ -17,7 +17,7 @@ use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::json::{
-    cause_facts, cause_json, event_document, least_time_json, log_json, merge, pods_json, remarks_json,
+    self, cause_facts, cause_json, event_document, least_time_json, log_json, merge, pods_json, remarks_json,
     revision_json, rollout_json, workload_json,
 };
 
@@ -143,9 +143,8 @@ fn rollback(result: &RollbackResult) -> Value {
 /// Secrets of which pods have earlier values.
 #[must_use]
 pub fn document(view: &RolloutView, least: Option<LeastTime>, stale: &[StaleConfiguration]) -> Value {
-    let least = least_time_json(least);
-    let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status", "leastTime": least});
-    merge(&mut document, rollout_json(view));
-    document["remarks"] = remarks_json(&view.workload, stale);
-    document
+    let mut facts = rollout_json(view);
+    facts["leastTime"] = least_time_json(least);
+    facts["remarks"] = remarks_json(&view.workload, stale);
+    json::document("Status", facts)
 }

@@ -14,7 +14,8 @@ use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::render::json::{
-    cause_facts, event_document, least_time_json, log_json, merge, milliseconds, revision_json, workload_json,
+    self, cause_facts, event_document, least_time_json, log_json, merge, milliseconds, revision_json,
+    workload_json,
 };
 use crate::render::pods;
 
@@ -104,7 +105,7 @@ fn event(event: &str, workload: &Workload, now: Now) -> Value {
 }
 
 fn plan_document(workload: &Workload) -> Value {
-    json!({"apiVersion": "rollout2/v1", "kind": "StepPlan", "workload": workload_json(workload)})
+    json::document("StepPlan", json!({"workload": workload_json(workload)}))
 }
 
 /// Returns seconds, rounded to milliseconds.
