@@ -60,7 +60,7 @@ async fn namespaces_are_part_of_the_path() {
 #[tokio::test]
 async fn tokens_and_basic_credentials_are_sent() {
     let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("sesame", "admin", None));
+    server.sim.users(|users| users.grant_token("sesame", "admin"));
     let authorization = |request: RecordedRequest| request.header("authorization").to_owned();
     assert_eq!(authorization(first(&server, &["--token", "sesame"]).await), "Bearer sesame");
     let basic = first(&server, &["--username", "gina", "--password", "p:w"]).await;
@@ -142,7 +142,7 @@ async fn client_certificates_are_used() {
 #[tokio::test]
 async fn context_cluster_user_and_kubeconfig_flags_are_used() {
     let (near, far) = (Cluster::recorded("shop").served(), Cluster::recorded("shop").served());
-    far.sim.users(|users| users.grant_token("far-token", "admin", None));
+    far.sim.users(|users| users.grant_token("far-token", "admin"));
     let mut kubeconfig = near.kubeconfig();
     let other = far.server().kubeconfig_with_token("deputy", "far-token", "elsewhere");
     for list in ["clusters", "users", "contexts"] {
@@ -171,7 +171,7 @@ async fn context_cluster_user_and_kubeconfig_flags_are_used() {
 #[tokio::test]
 async fn requests_are_logged_from_v6_without_secrets() {
     let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("sesame", "admin", None));
+    server.sim.users(|users| users.grant_token("sesame", "admin"));
     assert_eq!(history(&server, &["-v", "5", "--token", "sesame"]).await.stderr, "");
     for flags in [["-v", "6"], ["-v=6", "-A"], ["--v", "99"]] {
         let flags: Vec<_> =

@@ -57,7 +57,7 @@ async fn the_newline_of_a_token_file_is_removed() {
     let token = file("token", "first\n");
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
-    server.sim.users(|users| users.grant_token("first", "admin", None));
+    server.sim.users(|users| users.grant_token("first", "admin"));
     let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(server.sim.requests()[0].header("authorization"), "Bearer first");
@@ -120,7 +120,7 @@ async fn an_oidc_token_is_sent() {
     let server = Cluster::recorded("shop").served();
     // {"alg":"none"} . {"exp":4102444800} . nothing
     let token = "eyJhbGciOiJub25lIn0.eyJleHAiOjQxMDI0NDQ4MDB9.";
-    server.sim.users(|users| users.grant_token(token, "admin", None));
+    server.sim.users(|users| users.grant_token(token, "admin"));
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] =
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});

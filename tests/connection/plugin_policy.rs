@@ -15,7 +15,7 @@ struct Plugin {
 impl Plugin {
     fn new() -> Self {
         let server = Cluster::recorded("shop").served();
-        server.sim.users(|users| users.grant_token("brought", "admin", None));
+        server.sim.users(|users| users.grant_token("brought", "admin"));
         let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
             "status": {"token": "brought"}});
         Self { server, path: program("cloud-login", &format!("echo '{credential}'")) }

@@ -27,7 +27,7 @@ fn history_with_plugin(server: &Cluster, script: &str) -> Run {
 /// Serves the shop to the token of [`token_script`].
 fn served_with_token() -> Cluster {
     let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("brought", "admin", None));
+    server.sim.users(|users| users.grant_token("brought", "admin"));
     server
 }
 
@@ -94,7 +94,7 @@ async fn a_plugin_runs_once_for_three_requests() {
 #[tokio::test]
 async fn a_plugin_runs_again_after_a_401_or_expiry() {
     let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("t", "admin", None));
+    server.sim.users(|users| users.grant_token("t", "admin"));
     let runs = directory().join("runs");
     // Each run prints another token; all but the first are valid.
     let script = |rest: &str| {

@@ -12,7 +12,7 @@ const ENCODED: &str = "czNzYW1l";
 
 fn served() -> Cluster {
     let cluster = Cluster::recorded("shop").served();
-    cluster.sim.users(|users| users.grant_token(SECRET, "admin", None));
+    cluster.sim.users(|users| users.grant_token(SECRET, "admin"));
     cluster
 }
 

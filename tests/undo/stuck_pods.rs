@@ -98,16 +98,8 @@ async fn no_pod_of_a_recreated_stateful_set_is_deleted() {
     let db = stuck(&cluster, "app:1.0").await;
     let output = undo_while(&cluster, move |store| {
         let mut set = Value::clone(store.get(&db).unwrap());
-        let orphan = Deletion::of_options(&json!({"propagationPolicy": "Orphan"}));
-        store.delete(&db, &orphan, &Author::new("colleague")).unwrap();
-        while store.get(&db).is_some() {
-            let release =
-                |set: &mut Value| drop(set["metadata"].as_object_mut().unwrap().remove("finalizers"));
-            store.edit(&db, Part::Object, &Author::new("colleague"), release).unwrap();
-        }
-        for field in
-            ["resourceVersion", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "finalizers"]
-        {
+        store.delete(&db, &Deletion::default(), &Author::new("colleague")).unwrap();
+        for field in ["resourceVersion", "uid"] {
             set["metadata"].as_object_mut().unwrap().remove(field);
         }
         store.create(&STATEFULSETS, "default", set, &Author::new("colleague")).unwrap();

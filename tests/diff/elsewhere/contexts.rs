@@ -93,7 +93,7 @@ async fn both_clusters_are_read_concurrently() {
 #[tokio::test]
 async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
     let two = TwoClusters::new("token", [&image("web:1"), &image("web:1")]);
-    two.clusters[0].sim.users(|users| users.grant_token("first-only", "admin", None));
+    two.clusters[0].sim.users(|users| users.grant_token("first-only", "admin"));
     let flags = ["--token", "first-only", "--as", "boss", "--as-group", "system:masters"];
     two.clusters[0].sim.users(|users| users.add(User::limited("boss", vec![Rule::allow(&["*"], &["*"])])));
     let output = two.diff(&[&flags[..], &["--with-context", "prod", "--exit-code"]].concat()).await;

@@ -422,10 +422,9 @@ impl Editor {
         self.patch(key, &image_patch(image));
     }
 
-    /// Deletes an object with background propagation.
+    /// Deletes an object.
     pub fn delete(&self, key: &Key) {
-        let options = Deletion::of_options(&json!({"propagationPolicy": "Background"}));
-        self.sim.store(|store| store.delete(key, &options, &Author::new("kubectl")).unwrap());
+        self.sim.store(|store| store.delete(key, &Deletion::default(), &Author::new("kubectl")).unwrap());
     }
 }
 

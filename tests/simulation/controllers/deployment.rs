@@ -131,7 +131,7 @@ fn a_name_that_is_taken_is_a_collision() {
     let web = lab.deployment(1, &json!({}));
     lab.settle();
     let taken = Value::clone(&set_of(&lab, "app:1.0"));
-    lab.delete(&web, &json!({}));
+    lab.delete(&web);
     lab.settle();
     let mut other = taken.clone();
     for server_owned in ["ownerReferences", "resourceVersion", "uid"] {

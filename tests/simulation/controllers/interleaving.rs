@@ -28,7 +28,7 @@ fn end_of_run(seed: u64) -> Vec<String> {
     lab.run_for(300);
     // A broken pod blocks its set until it is deleted, and there can be several in sequence.
     while let Some((name, _)) = lab.images().into_iter().find(|(_, image)| image.ends_with("bad")) {
-        lab.delete(&Key::new(&PODS, "default", &name), &json!({}));
+        lab.delete(&Key::new(&PODS, "default", &name));
         lab.run_for(300);
     }
     let counts = |value: &Value, members: &[&str]| {

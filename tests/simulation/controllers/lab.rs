@@ -50,9 +50,8 @@ impl Lab {
         self.editor().set_image(key, image);
     }
 
-    pub(crate) fn delete(&self, key: &Key, options: &Value) {
-        let options = simcluster::rules::Deletion::of_options(options);
-        self.cluster.store(|store| store.delete(key, &options, &Author::new("kubectl")).unwrap());
+    pub(crate) fn delete(&self, key: &Key) {
+        self.editor().delete(key);
     }
 
     pub(crate) fn get(&self, key: &Key) -> Value {

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that unwraps says what it expected")]
 
 mod at_rest;
-mod collection;
 mod daemon_set;
 mod deployment;
 mod disruption;

@@ -100,14 +100,14 @@ fn a_pod_below_the_partition_comes_back_on_the_current_revision() {
     lab.image(&db, "app:2.0");
     lab.settle();
     for name in ["db-1", "db-2"] {
-        lab.delete(&pod(name), &json!({}));
+        lab.delete(&pod(name));
         lab.settle();
     }
     assert_eq!(images(&lab), ["db-0 app:1.0", "db-1 app:1.0", "db-2 app:2.0"]);
     lab.patch(&db, &json!({ "spec": { "updateStrategy": rolling(3) } }));
     lab.settle();
     assert_eq!(images(&lab)[2], "db-2 app:2.0", "raising the partition takes nothing back");
-    lab.delete(&pod("db-2"), &json!({}));
+    lab.delete(&pod("db-2"));
     lab.settle();
     assert_eq!(images(&lab)[2], "db-2 app:1.0", "but deleting the pod does");
     lab.patch(&db, &json!({ "spec": { "replicas": 5 } }));

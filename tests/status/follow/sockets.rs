@@ -69,7 +69,7 @@ async fn an_expired_token_is_renewed_by_its_plugin() {
 async fn assert_token_is_renewed(protocols: Protocols) {
     let (cluster, web) = served_over(protocols);
     let token = file("token", &credential("first"));
-    cluster.sim.users(|users| users.grant_token("first", "admin", None));
+    cluster.sim.users(|users| users.grant_token("first", "admin"));
     let mut kubeconfig = cluster.kubeconfig();
     kubeconfig["users"][0]["user"] = json!({"exec": {
         "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
@@ -86,7 +86,7 @@ async fn assert_token_is_renewed(protocols: Protocols) {
         wait_for_watches(&cluster.sim, 6).await;
         std::fs::write(&token, credential("second")).unwrap();
         cluster.sim.users(|users| {
-            users.grant_token("second", "admin", None);
+            users.grant_token("second", "admin");
             users.revoke_token("first");
         });
     };

@@ -54,7 +54,7 @@ pub(super) fn tasks_for(store: &Store, key: &Key, value: &Value) -> Vec<Task> {
     if key.resource == &NODES {
         tasks.extend(tasks_of_node(store));
     }
-    if garbage_collector::has_work_with(value) || garbage_collector::misses_an_owner(store, value) {
+    if garbage_collector::is_left(store, value) {
         tasks.push(Task::new(Controller::GarbageCollector, key.clone()));
     }
     tasks
@@ -115,8 +115,7 @@ fn tasks_of_orphans(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
         return Vec::new();
     }
     let left = store.owned_by(object::uid(gone)).into_iter();
-    let waiting = collector_of_owners(store, key, gone);
-    left.map(|key| Task::new(Controller::GarbageCollector, key)).chain(waiting).collect()
+    left.map(|key| Task::new(Controller::GarbageCollector, key)).collect()
 }
 
 /// Returns the task of the Deployment of a pod's set, if its strategy is `Recreate`.
@@ -129,20 +128,6 @@ fn recreating_deployment(store: &Store, key: &Key, pod: &Value) -> Option<Task> 
     let deployment = above(set, &DEPLOYMENTS)?;
     let recreates = store.get(&deployment)?["spec"]["strategy"]["type"] == "Recreate";
     recreates.then(|| Task::new(Controller::Deployment, deployment))
-}
-
-/// Returns the tasks of owners that wait for the removal of their dependents.
-fn collector_of_owners(store: &Store, key: &Key, gone: &Value) -> Vec<Task> {
-    object::list(gone, &["metadata", "ownerReferences"])
-        .iter()
-        .filter_map(|owner| {
-            let row =
-                Resource::of_kind(object::text(owner, &["apiVersion"]), object::text(owner, &["kind"]))?;
-            let owner = Key::new(row, &key.namespace, object::text(owner, &["name"]));
-            garbage_collector::has_work_with(store.get(&owner)?)
-                .then(|| Task::new(Controller::GarbageCollector, owner))
-        })
-        .collect()
 }
 
 fn tasks_of_node(store: &Store) -> Vec<Task> {

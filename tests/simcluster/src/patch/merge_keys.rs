@@ -22,8 +22,3 @@ pub(crate) fn merge_key(list: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
-
-/// Lists of strings that are merged as sets.
-pub(super) fn is_set(list: &str) -> bool {
-    matches!(list, "finalizers" | "podCIDRs")
-}

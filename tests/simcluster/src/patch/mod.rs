@@ -1,7 +1,6 @@
 //! The three patch formats.
 
 mod json;
-mod lists;
 mod merge;
 mod merge_keys;
 mod strategic;

@@ -1,91 +1,64 @@
-//! Strategic merge patch for the served kinds: merge keys of lists, and `$` directives.
+//! Strategic merge patch for the served kinds: merge keys of lists, and the directives that kubectl sends for them.
 
 use serde_json::{Map, Value};
 
-use super::lists::merge_lists;
+use super::merge_keys::merge_key;
+use crate::object;
 use crate::refusal::Refusal;
 
-pub(super) const PATCH: &str = "$patch";
+const PATCH: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
-const ORDER: &str = "$setElementOrder/";
-const DELETE: &str = "$deleteFromPrimitiveList/";
 
 /// Merges `patch` into `document`.
 pub(super) fn apply(document: &mut Value, patch: &Value) -> Result<(), Refusal> {
     let (Value::Object(document), Value::Object(patch)) = (document, patch) else {
         return Err(Refusal::bad_request("error decoding patch: a strategic merge patch is an object"));
     };
-    merge_objects(document, patch)
+    merge_objects(document, patch);
+    Ok(())
 }
 
-pub(super) fn merge_objects(
-    document: &mut Map<String, Value>,
-    patch: &Map<String, Value>,
-) -> Result<(), Refusal> {
-    match patch.get(PATCH).map(|directive| directive.as_str().unwrap_or_default()) {
-        None | Some("merge") => {}
-        Some("replace") => {
-            *document = patch
-                .iter()
-                .filter(|(member, _)| *member != PATCH)
-                .map(|(member, value)| (member.clone(), value.clone()))
-                .collect();
-            return Ok(());
-        }
-        Some("delete") => {
-            document.clear();
-            return Ok(());
-        }
-        Some(_) => return Err(unknown_directive(&patch[PATCH])),
+fn merge_objects(document: &mut Map<String, Value>, patch: &Map<String, Value>) {
+    if patch.get(PATCH).is_some_and(|directive| directive == "replace") {
+        document.clear();
     }
     if let Some(Value::Array(retained)) = patch.get(RETAIN_KEYS) {
         document.retain(|member, _| retained.iter().any(|kept| kept == member));
     }
     for (member, wanted) in patch.iter().filter(|(member, _)| !member.starts_with('$')) {
-        merge_member(document, member, wanted, patch)?;
-    }
-    for (list, unwanted) in
-        patch.iter().filter_map(|(member, value)| Some((member.strip_prefix(DELETE)?, value.as_array()?)))
-    {
-        if let Some(Value::Array(items)) = document.get_mut(list) {
-            items.retain(|item| !unwanted.contains(item));
+        if wanted.is_null() {
+            document.remove(member);
+            continue;
         }
-    }
-    Ok(())
-}
-
-fn merge_member(
-    document: &mut Map<String, Value>,
-    member: &str,
-    wanted: &Value,
-    patch: &Map<String, Value>,
-) -> Result<(), Refusal> {
-    if wanted.is_null() {
-        document.remove(member);
-        return Ok(());
-    }
-    let order = patch.get(&format!("{ORDER}{member}")).and_then(Value::as_array);
-    match (document.get_mut(member), wanted) {
-        (Some(Value::Object(current)), Value::Object(wanted)) => merge_objects(current, wanted),
-        (Some(Value::Array(current)), Value::Array(wanted)) => {
-            let merged = merge_lists(member, current, wanted, order)?;
-            *current = merged;
-            Ok(())
-        }
-        _ => {
-            document.insert(member.to_owned(), without_directives(wanted));
-            Ok(())
+        match (document.get_mut(member), wanted, merge_key(member)) {
+            (Some(Value::Object(current)), Value::Object(wanted), _) => merge_objects(current, wanted),
+            (Some(Value::Array(current)), Value::Array(wanted), Some(key)) => {
+                merge_lists(current, wanted, key);
+            }
+            _ => drop(document.insert(member.clone(), without_directives(wanted))),
         }
     }
 }
 
-/// The `$patch` of an item.
-pub(super) fn directive(item: &Value) -> Option<&str> {
-    item.get(PATCH).and_then(Value::as_str)
+/// Merges items into those with the same key, and adds the others.
+fn merge_lists(current: &mut Vec<Value>, wanted: &[Value], key: &str) {
+    for item in wanted {
+        let place = current.iter().position(|there| there.get(key) == item.get(key));
+        match (place, item) {
+            (Some(place), _) if is_deletion(item) => drop(current.remove(place)),
+            (Some(place), Value::Object(item)) => merge_objects(object::members(&mut current[place]), item),
+            _ if is_deletion(item) => {}
+            _ => current.push(without_directives(item)),
+        }
+    }
+}
+
+fn is_deletion(item: &Value) -> bool {
+    item.get(PATCH).is_some_and(|directive| directive == "delete")
 }
 
 /// Returns the value of a patch that replaces nothing, without its directives.
-pub(super) fn without_directives(value: &Value) -> Value {
+fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => map
             .iter()
@@ -93,14 +66,10 @@ pub(super) fn without_directives(value: &Value) -> Value {
             .map(|(member, value)| (member.clone(), without_directives(value)))
             .collect(),
         Value::Array(items) => {
-            items.iter().filter(|item| directive(item) != Some("delete")).map(without_directives).collect()
+            items.iter().filter(|item| !is_deletion(item)).map(without_directives).collect()
         }
         other => other.clone(),
     }
-}
-
-pub(super) fn unknown_directive(directive: &Value) -> Refusal {
-    Refusal::bad_request(format!("Unknown patch type found: {directive} in map"))
 }
 
 #[cfg(test)]
@@ -142,43 +111,15 @@ mod tests {
     fn items_and_lists_obey_directives() {
         let document =
             json!({ "env": [{ "name": "A", "value": "1" }, { "name": "B", "value": "2" }], "args": ["x"] });
-        let deleted = patched(
-            document.clone(),
-            &json!({ "env": [{ "name": "A", "$patch": "delete" }], "args": ["y", "z"] }),
-        );
+        let patch = json!({ "env": [{ "name": "A", "$patch": "delete" }], "args": ["y", "z"] });
+        let deleted = patched(document, &patch);
         assert_eq!(deleted, json!({ "env": [{ "name": "B", "value": "2" }], "args": ["y", "z"] }));
-        let replaced =
-            patched(document, &json!({ "env": [{ "$patch": "replace" }, { "name": "C" }], "args": null }));
-        assert_eq!(replaced, json!({ "env": [{ "name": "C" }] }));
     }
 
     #[test]
-    fn kubectls_element_order_is_kept() {
-        let document = json!({ "containers": [{ "name": "injected" }, { "name": "a" }, { "name": "b" }] });
-        let patch = json!({ "$setElementOrder/containers": [{ "name": "b" }, { "name": "a" }], "containers": [{ "name": "a", "image": "a:2" }] });
-        assert_eq!(
-            patched(document, &patch),
-            json!({ "containers": [{ "name": "injected" }, { "name": "b" }, { "name": "a", "image": "a:2" }] })
-        );
-    }
-
-    #[test]
-    fn retained_keys_and_sets_work() {
-        let document =
-            json!({ "strategy": { "type": "RollingUpdate", "rollingUpdate": {} }, "finalizers": ["a", "b"] });
-        let patch = json!({
-            "strategy": { "$retainKeys": ["type"], "type": "Recreate" },
-            "$deleteFromPrimitiveList/finalizers": ["a"], "finalizers": ["c", "b"],
-        });
-        assert_eq!(
-            patched(document, &patch),
-            json!({ "strategy": { "type": "Recreate" }, "finalizers": ["b", "c"] })
-        );
-    }
-
-    #[test]
-    fn an_item_without_its_key_is_refused() {
-        let refusal = apply(&mut json!({ "env": [] }), &json!({ "env": [{ "value": "x" }] })).unwrap_err();
-        assert_eq!(refusal.code, 400);
+    fn only_retained_keys_stay() {
+        let document = json!({ "strategy": { "type": "RollingUpdate", "rollingUpdate": {} } });
+        let patch = json!({ "strategy": { "$retainKeys": ["type"], "type": "Recreate" } });
+        assert_eq!(patched(document, &patch), json!({ "strategy": { "type": "Recreate" } }));
     }
 }

@@ -127,12 +127,8 @@ impl Call {
     /// The options of a DELETE, from its body and its query.
     fn deletion(&self) -> Result<Deletion, Refusal> {
         let mut options = if self.body.is_empty() { json!({}) } else { body::parse(&self.body)? };
-        for name in ["propagationPolicy", "gracePeriodSeconds"] {
-            let text = self.query.get(name);
-            if !text.is_empty() {
-                let value = text.parse::<i64>().map_or_else(|_| text.into(), Value::from);
-                object::members(&mut options).insert(name.to_owned(), value);
-            }
+        if let Some(seconds) = self.query.number("gracePeriodSeconds")? {
+            options["gracePeriodSeconds"] = seconds.into();
         }
         Ok(Deletion::of_options(&options))
     }

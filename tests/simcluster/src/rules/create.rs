@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Author, Part, defaults, gates, generation, managed, pods, types, validate};
+use super::{Author, Part, defaults, gates, generation, managed, types, validate};
 use crate::{
     clock::stamp,
     object,
@@ -130,7 +130,7 @@ pub(super) fn check_kind(resource: &Resource, value: &Value) -> Result<(), Refus
 /// Sets the initial status. The server ignores the status of a created object.
 fn begin_status(resource: &Resource, value: &mut Value) {
     let status = match resource.kind {
-        "Pod" => json!({ "phase": "Pending", "qosClass": pods::quality_of_service(value) }),
+        "Pod" => json!({ "phase": "Pending" }),
         "Namespace" => json!({ "phase": "Active" }),
         "Node" => return,
         _ if resource.has_status() => json!({}),

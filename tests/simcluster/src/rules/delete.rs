@@ -1,8 +1,8 @@
-//! Deletion: preconditions, grace period and finalizers. The garbage collector deletes the dependents of an object.
+//! Deletion: preconditions, grace period and finalizers. The garbage collector deletes the dependents afterwards.
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Author, generation};
 use crate::{
@@ -13,34 +13,6 @@ use crate::{
     store::{Finalization, Key, Store},
 };
 
-/// The finalizer of foreground deletion: the object is removed after its dependents.
-pub(crate) const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of orphaning deletion: the dependents lose their owner reference first.
-pub(crate) const ORPHAN: &str = "orphan";
-
-/// What happens to the dependents of a deleted object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Propagation {
-    /// They are deleted afterwards.
-    #[default]
-    Background,
-    /// They are deleted first.
-    Foreground,
-    /// They stay, without their owner reference.
-    Orphan,
-}
-
-impl Propagation {
-    /// The finalizer of an object that waits for its dependents.
-    fn finalizer(self) -> Option<&'static str> {
-        match self {
-            Self::Background => None,
-            Self::Foreground => Some(FOREGROUND),
-            Self::Orphan => Some(ORPHAN),
-        }
-    }
-}
-
 /// The options of a deletion.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Deletion {
@@ -50,8 +22,6 @@ pub struct Deletion {
     pub resource_version: Option<String>,
     /// The grace period of a pod in seconds; without it, the one of the pod's spec.
     pub grace_seconds: Option<i64>,
-    /// What happens to the dependents.
-    pub propagation: Propagation,
 }
 
 impl Deletion {
@@ -64,11 +34,6 @@ impl Deletion {
             uid: precondition("uid"),
             resource_version: precondition("resourceVersion"),
             grace_seconds: options.get("gracePeriodSeconds").and_then(Value::as_i64),
-            propagation: match (options["propagationPolicy"].as_str(), &options["orphanDependents"]) {
-                (Some("Foreground"), _) => Propagation::Foreground,
-                (Some("Orphan"), _) | (None, Value::Bool(true)) => Propagation::Orphan,
-                _ => Propagation::Background,
-            },
         }
     }
 }
@@ -88,13 +53,10 @@ impl Store {
     /// Removes an object, or sets its deletion timestamp.
     fn begin_deletion(&mut self, key: &Key, current: Arc<Value>, options: &Deletion) -> Arc<Value> {
         let grace = self.grace(&current, options);
-        let has_collector = self.finalization() == Finalization::ByControllers;
-        let finalizer = options.propagation.finalizer().filter(|_| has_collector);
-        let waits = finalizer.is_some() || object::finalizers(&current).next().is_some();
-        if grace == 0 && !waits {
+        if grace == 0 && object::finalizers(&current).next().is_none() {
             return self.remove(key).unwrap_or(current);
         }
-        self.mark_deleted(key, &current, grace, finalizer)
+        self.mark_deleted(key, &current, grace)
     }
 
     /// Removes an object; of a namespace also the objects in it, because there is no namespace controller.
@@ -127,13 +89,7 @@ impl Store {
     }
 
     /// Sets the deletion timestamp. A later deletion can only shorten the grace period.
-    fn mark_deleted(
-        &mut self,
-        key: &Key,
-        current: &Arc<Value>,
-        grace: i64,
-        finalizer: Option<&str>,
-    ) -> Arc<Value> {
+    fn mark_deleted(&mut self, key: &Key, current: &Arc<Value>, grace: i64) -> Arc<Value> {
         let under_way =
             object::at(current, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_i64);
         let mut marked = Value::clone(current);
@@ -142,12 +98,6 @@ impl Store {
             let end = later(self.now(), Duration::from_secs(u64::try_from(grace).unwrap_or(0)));
             metadata.insert("deletionTimestamp".to_owned(), stamp(end).into());
             metadata.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
-        }
-        if let (Some(finalizer), Value::Array(finalizers)) =
-            (finalizer, metadata.entry("finalizers").or_insert_with(|| json!([])))
-            && !finalizers.iter().any(|there| there == finalizer)
-        {
-            finalizers.push(finalizer.into());
         }
         object::drop_noise(&mut marked);
         if under_way.is_none() {

@@ -15,8 +15,7 @@ mod types;
 mod update;
 mod validate;
 
-pub use self::delete::{Deletion, Propagation};
-pub(crate) use self::delete::{FOREGROUND, ORPHAN};
+pub use self::delete::Deletion;
 
 /// The field manager of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]

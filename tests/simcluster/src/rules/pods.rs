@@ -1,4 +1,4 @@
-//! Rules for pods only: the quality of service and the binding to a node.
+//! The binding of a pod to a node.
 
 use std::sync::Arc;
 
@@ -12,31 +12,6 @@ use crate::{
     resource::PODS,
     store::{Key, Store},
 };
-
-/// Returns the `qosClass` that follows from requests and limits.
-pub(super) fn quality_of_service(pod: &Value) -> &'static str {
-    let containers = || {
-        ["containers", "initContainers"]
-            .into_iter()
-            .flat_map(|list| object::list(pod, &["spec", list]))
-            .map(|container| &container["resources"])
-    };
-    let says = |resources: &Value, part: &str| resources[part].as_object().is_some_and(|map| !map.is_empty());
-    let guaranteed = |resources: &Value| {
-        ["cpu", "memory"].into_iter().all(|what| {
-            let limit = &resources["limits"][what];
-            let request = resources["requests"].get(what).unwrap_or(limit);
-            !limit.is_null() && limit == request
-        })
-    };
-    if !containers().any(|resources| says(resources, "requests") || says(resources, "limits")) {
-        "BestEffort"
-    } else if containers().all(guaranteed) {
-        "Guaranteed"
-    } else {
-        "Burstable"
-    }
-}
 
 impl Store {
     /// Binds a pod to a node, as a POST to its `binding` does.
@@ -63,21 +38,5 @@ impl Store {
             conditions.push(scheduled);
         }
         self.update(&key, Part::Status, with_condition, &Author::new("kube-scheduler"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_qos_class_follows_from_requests_and_limits() {
-        let pod = |resources: Value| json!({ "spec": { "containers": [{ "resources": resources }] } });
-        assert_eq!(quality_of_service(&pod(json!({}))), "BestEffort");
-        assert_eq!(quality_of_service(&pod(json!({ "requests": { "cpu": "1" } }))), "Burstable");
-        assert_eq!(
-            quality_of_service(&pod(json!({ "limits": { "cpu": "1", "memory": "1Gi" } }))),
-            "Guaranteed"
-        );
     }
 }

@@ -5,7 +5,6 @@ mod user;
 use std::collections::BTreeMap;
 
 use http::{HeaderMap, header::AUTHORIZATION};
-use jiff::Timestamp;
 
 pub use self::user::{Rule, User};
 use crate::{
@@ -13,17 +12,12 @@ use crate::{
     request::{Route, Target},
 };
 
-#[derive(Clone, Debug)]
-struct Token {
-    user: String,
-    expires: Option<Timestamp>,
-}
-
 /// The users and their bearer tokens.
 #[derive(Clone, Debug, Default)]
 pub struct Users {
     users: BTreeMap<String, User>,
-    tokens: BTreeMap<String, Token>,
+    /// The users of bearer tokens.
+    tokens: BTreeMap<String, String>,
 }
 
 /// The user of requests without a credential.
@@ -40,9 +34,9 @@ impl Users {
         self.users.get(name)
     }
 
-    /// Adds a bearer token of a user, which expires at this time if there is one.
-    pub fn grant_token(&mut self, token: &str, user: &str, expires: Option<Timestamp>) {
-        self.tokens.insert(token.to_owned(), Token { user: user.to_owned(), expires });
+    /// Adds a bearer token of a user.
+    pub fn grant_token(&mut self, token: &str, user: &str) {
+        self.tokens.insert(token.to_owned(), user.to_owned());
     }
 
     /// Revokes a token.
@@ -56,11 +50,10 @@ impl Users {
         &self,
         headers: &HeaderMap,
         connection_user: Option<&str>,
-        now: Timestamp,
     ) -> Result<String, Refusal> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let user = match headers.get(AUTHORIZATION) {
-            Some(value) => self.token_user(value.to_str().unwrap_or_default(), now)?,
+            Some(value) => self.token_user(value.to_str().unwrap_or_default())?,
             None => connection_user.unwrap_or(ANONYMOUS).to_owned(),
         };
         let Some(other) = text("impersonate-user") else {
@@ -75,12 +68,11 @@ impl Users {
         Err(Refusal::with_status(403, format!("users \"{other}\" is forbidden: {why}")))
     }
 
-    fn token_user(&self, authorization: &str, now: Timestamp) -> Result<String, Refusal> {
+    fn token_user(&self, authorization: &str) -> Result<String, Refusal> {
         authorization
             .strip_prefix("Bearer ")
             .and_then(|token| self.tokens.get(token))
-            .filter(|token| token.expires.is_none_or(|expires| now < expires))
-            .map(|token| token.user.clone())
+            .cloned()
             .ok_or_else(Refusal::unauthorized)
     }
 
@@ -140,7 +132,6 @@ mod tests {
             "gina",
             [Rule::allow(&["get"], &["deployments", "pods/log"]).in_namespace("shop")],
         ));
-        users.grant_token("t", "gina", Some("2026-11-20T14:00:00Z".parse().unwrap()));
         users
     }
 
@@ -165,21 +156,11 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_good_until_it_expires() {
-        let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer t"));
-        let at = |time: &str| users().authenticate(&headers, None, time.parse().unwrap());
-        assert_eq!(at("2026-11-20T13:59:59Z").unwrap(), "gina");
-        assert_eq!(at("2026-11-20T14:00:00Z").unwrap_err().code, 401);
-    }
-
-    #[test]
     fn impersonation_needs_permission() {
         let mut headers = HeaderMap::new();
         headers.insert("impersonate-user", HeaderValue::from_static("gina"));
-        let now = Timestamp::UNIX_EPOCH;
-        assert_eq!(users().authenticate(&headers, Some("admin"), now).unwrap(), "gina");
-        assert_eq!(users().authenticate(&headers, Some("gina"), now).unwrap_err().code, 403);
-        assert_eq!(users().authenticate(&HeaderMap::new(), None, now).unwrap(), ANONYMOUS);
+        assert_eq!(users().authenticate(&headers, Some("admin")).unwrap(), "gina");
+        assert_eq!(users().authenticate(&headers, Some("gina")).unwrap_err().code, 403);
+        assert_eq!(users().authenticate(&HeaderMap::new(), None).unwrap(), ANONYMOUS);
     }
 }

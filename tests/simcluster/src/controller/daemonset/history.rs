@@ -9,7 +9,7 @@ use crate::controller::hash::template_hash;
 use crate::controller::revision::{self, template_data};
 use crate::controller::{count, pod};
 use crate::object;
-use crate::resource::{CONTROLLERREVISIONS, DAEMONSETS, PODS};
+use crate::resource::{CONTROLLERREVISIONS, DAEMONSETS};
 use crate::rules::Part;
 use crate::store::Key;
 
@@ -21,12 +21,9 @@ impl Sync<'_> {
         let data = template_data(self.set);
         let (current, old): (Vec<_>, Vec<_>) = all.into_iter().partition(|known| known["data"] == data);
         let number = old.last().map_or(0, |newest| revision::number(newest)) + 1;
-        let Some((newest, duplicates)) = current.split_last() else {
+        let Some(newest) = current.last() else {
             return (self.make_revision(&data, number), old);
         };
-        for duplicate in duplicates {
-            self.move_pods(duplicate, newest);
-        }
         if revision::number(newest) < number {
             revision::renumber(newest, number, &mut self.plan);
         }
@@ -48,18 +45,6 @@ impl Sync<'_> {
         let label = (pod::REVISION_LABEL, hash.as_str());
         revision::make(self.set, &name, label, data, number, &mut self.plan);
         hash
-    }
-
-    /// Deletes revisions that are equal to another, and relabels their pods.
-    fn move_pods(&mut self, duplicate: &Value, kept: &Value) {
-        for pod in &mut self.pods {
-            if pod::revision(pod) == pod::revision(duplicate) {
-                let moved = Arc::make_mut(pod);
-                moved["metadata"]["labels"][pod::REVISION_LABEL] = pod::revision(kept).into();
-                self.plan.update(&Key::of(&PODS, moved), Part::Object, moved.clone());
-            }
-        }
-        self.plan.delete(&Key::of(&CONTROLLERREVISIONS, duplicate), object::uid(duplicate));
     }
 
     /// Deletes the lowest old revisions beyond the limit. It skips those that have pods.
