@@ -1,5 +1,6 @@
 //! The rules of the API server for writes. HTTP requests, controllers and tests all go through them.
 
+mod bind;
 mod create;
 mod defaults;
 mod delete;
@@ -10,7 +11,6 @@ mod gates;
 mod generation;
 mod managed;
 mod pod_defaults;
-mod pods;
 mod types;
 mod update;
 mod validate;
