@@ -151,31 +151,3 @@ fn has_progressed(before: &Value, after: &Value) -> bool {
     let old = |status| count::at(status, &["replicas"]) - count::at(status, &["updatedReplicas"]);
     grew("updatedReplicas") || old(after) < old(before) || grew("readyReplicas") || grew("availableReplicas")
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    /// Kubernetes' table of `TestDeploymentProgressing`: current, updated, ready, available.
-    #[test]
-    fn progress_is_more_new_or_fewer_old_pods() {
-        let status = |counts: [i64; 4]| {
-            let [replicas, updated, ready, available] = counts;
-            json!({ "replicas": replicas, "updatedReplicas": updated, "readyReplicas": ready, "availableReplicas": available })
-        };
-        let rows = [
-            ([10, 4, 10, 0], [10, 6, 10, 0], true),
-            ([10, 4, 10, 0], [10, 4, 10, 0], false),
-            ([10, 4, 10, 0], [8, 4, 10, 0], true),
-            ([10, 7, 10, 0], [10, 3, 10, 0], false),
-            ([10, 7, 10, 0], [8, 8, 10, 0], true),
-            ([10, 10, 9, 0], [10, 10, 10, 0], true),
-            ([10, 10, 10, 9], [10, 10, 10, 10], true),
-        ];
-        for (before, after, progressed) in rows {
-            assert_eq!(has_progressed(&status(before), &status(after)), progressed, "{before:?} {after:?}");
-        }
-    }
-}

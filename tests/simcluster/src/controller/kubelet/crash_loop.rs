@@ -52,31 +52,3 @@ pub(super) fn phase(start: &Start, elapsed: Duration) -> Phase {
 fn back_off(restarts: u64, base: Duration) -> Duration {
     base * 2_u32.pow(u32::try_from(restarts - 1).unwrap_or(u32::MAX).min(5)).min(30)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_container_is_terminated_for_most_of_its_back_off() {
-        let start = Start {
-            behaviour: Behaviour::Crash,
-            runs: Duration::ZERO,
-            ready: Duration::ZERO,
-            is_probed: false,
-            is_restart: false,
-            back_off: Duration::from_secs(1),
-        };
-        for (seconds, state, restarts) in [
-            (0.0, "terminated", 1),
-            (0.9, "CrashLoopBackOff", 1),
-            (1.0, "terminated", 2),
-            (3.0, "terminated", 3),
-            (10_000.0, "terminated", 29),
-        ] {
-            let phase = phase(&start, Duration::from_secs_f64(seconds));
-            let is = if let State::Waiting(reason) = phase.state { reason } else { "terminated" };
-            assert_eq!((is, phase.restarts), (state, restarts), "{seconds}");
-        }
-    }
-}
