@@ -4,7 +4,6 @@
 
 mod elsewhere;
 mod external;
-mod hostile;
 mod large;
 mod output;
 mod pairs;

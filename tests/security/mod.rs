@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 #![expect(clippy::panic, reason = "a fuzz target reports a defect by a panic")]
 
+mod any_json;
 mod build_logs;
 mod commands;
 mod credentials;
