@@ -1,7 +1,5 @@
 //! The output of `status` while it follows a rollout: lines, JSON, logs, and usage errors.
 
-use std::collections::BTreeSet;
-
 use harness::prelude::*;
 use simcluster::object;
 
@@ -9,15 +7,6 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn fields(value: &Value) -> BTreeSet<&str> {
-    value.as_object().unwrap().keys().map(String::as_str).collect()
-}
-
-fn names<'a>(some: &'a str, more: &'a str) -> BTreeSet<&'a str> {
-    some.split(' ').chain(more.split(' ')).filter(|word| !word.is_empty()).collect()
-}
-
-/// Exactly the fields that docs/json.md documents.
 #[tokio::test(start_paused = true)]
 async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let (cluster, web) = Cluster::simulated().deployment(3, &json!({"progressDeadlineSeconds": 60})).await;
@@ -26,37 +15,22 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let output = cluster.status("deployment/web -o json --fail-fast=5s").await;
     assert_eq!((output.exit, output.stderr.as_str()), (4, ""), "{}", output.transcript);
     let lines = lines(&output.stdout);
-    let common = "apiVersion kind event elapsedMilliseconds";
-    let of_event = |event: &str| lines.iter().filter(move |line| line["event"] == event).collect::<Vec<_>>();
-    for (event, more, at_least) in [
-        ("status", "workload state message revision pods outage leastTime rollingBack", 2),
-        ("cause", "workload change cause", 1),
-        ("log", "workload pod container lines", 1),
-        ("ended", "workload outcome reason limitSeconds error message rollback", 1),
-        ("summary", "exitCode workloads", 1),
-    ] {
-        let of_event = of_event(event);
-        assert!(of_event.len() >= at_least, "{event}: {}", output.stdout);
-        assert!(of_event.iter().all(|line| fields(line) == names(common, more)), "{event}: {of_event:?}");
-        assert!(
-            of_event.iter().all(|line| line["apiVersion"] == "rollout2/v1" && line["kind"] == "StatusEvent")
+    for line in &lines {
+        assert_eq!(
+            (&line["kind"], harness::schema::mistakes(line)),
+            (&json!("StatusEvent"), vec![]),
+            "{line}"
         );
+    }
+    for (event, at_least) in [("status", 2), ("cause", 1), ("log", 1), ("ended", 1), ("summary", 1)] {
+        let count = lines.iter().filter(|line| line["event"] == event).count();
+        assert!(count >= at_least, "{event}: {}", output.stdout);
     }
     let last = lines.last().unwrap();
     assert_eq!((&last["event"], &last["exitCode"]), (&json!("summary"), &json!(4)));
     let workload = &last["workloads"][0];
-    let known = "workload outcome reason limitSeconds error message rollback pods outage revision revisionName \
-                 state since causes remarks unknown";
-    assert_eq!(fields(workload), names(known, ""));
     assert_eq!((&workload["outcome"], &workload["reason"]), (&json!("failed"), &json!("crash-loop")));
     assert_eq!(workload["workload"]["name"], "web");
-    assert_eq!(fields(&workload["workload"]), names("apiVersion kind namespace name uid generation", ""));
-    assert_eq!(fields(&workload["pods"]), names("wanted expectedUpdated total updated ready available", ""));
-    let cause = &of_event("cause")[0]["cause"];
-    assert_eq!(
-        fields(cause),
-        names("id transient hold summary container pods example restarts evidence", "")
-    );
     let elapsed: Vec<_> = lines.iter().map(|line| line["elapsedMilliseconds"].as_u64().unwrap()).collect();
     assert!(elapsed.is_sorted(), "{elapsed:?}");
 }
@@ -251,29 +225,6 @@ async fn a_complete_rollout_takes_at_most_seven_requests() {
     let requests: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
     assert!(requests.len() <= 7, "{requests:#?}");
     assert!(!requests.iter().any(|line| line.contains("/events")), "{requests:#?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn secrets_in_container_logs_are_masked() {
-    let (cluster, web) = Cluster::simulated().deployment(1, &json!({"progressDeadlineSeconds": 30})).await;
-    let env = json!([{"name": "DB_PASSWORD", "value": "hunter2hunter2"}]);
-    let container = json!([{"name": "app", "image": "app:2.0-crash", "env": env}]);
-    cluster.editor().patch(&web, &json!({"spec": {"template": {"spec": {"containers": container}}}}));
-    cluster.sim.fault(Fault::on(
-        Requests::of(Verb::Get, &PODS).part("log"),
-        FaultAction::write_before(|store| {
-            let pods: Vec<String> =
-                store.list(&PODS, Some("default")).map(|(_, pod)| object::uid(pod).to_owned()).collect();
-            for pod in pods {
-                let log = vec!["cannot log in with hunter2hunter2".to_owned()];
-                let output = store.logs_mut().of_mut(&pod, "app");
-                (output.current, output.previous) = (Some(log.clone()), Some(log));
-            }
-        }),
-    ));
-    let output = cluster.status("deployment/web").await;
-    output.reports(" app| cannot log in with ***");
-    assert!(!output.transcript.contains("hunter2"), "{}", output.transcript);
 }
 
 /// The last line has the exit code of the process.
