@@ -80,19 +80,6 @@ fn long_evidence_wraps_on_a_terminal() {
     assert_eq!(off, format!("  ~ web-2-a  unschedulable   \"{message}\"\n"));
 }
 
-#[test]
-fn escape_sequences_are_escaped_on_one_line() {
-    let evil = "\x1b]0;owned\x07 first\r line\u{202e}";
-    let objects = [workload("Deployment"), broken_pod("Deployment", "web-2-a", 2, &crash(evil))];
-    for color in ["never", "always"] {
-        let printed = on_terminal(&objects, 200, color);
-        assert!(printed.contains("^[]0;owned^G first\\r line\\u{202e}"), "{printed:?}");
-        assert_eq!(printed.lines().count(), 3);
-    }
-    let piped = status("Deployment", &objects, &[]);
-    assert_eq!(piped.stderr.lines().count(), 3, "{:?}", piped.stderr); // the cause, what serves, and the hint
-}
-
 /// docs/json.md documents the fields.
 #[test]
 fn json_is_one_document_for_each_workload() {

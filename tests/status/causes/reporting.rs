@@ -28,20 +28,6 @@ fn pods_of_other_revisions_are_not_causes() {
     assert_eq!(cause_ids(&document("Deployment", &objects)), [""; 0]);
 }
 
-#[test]
-fn secrets_of_the_template_are_masked() {
-    let env = json!([{"name": "DB_PASSWORD", "value": "hunter2"}, {"name": "MODE", "value": "prod"}]);
-    let template = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3", "env": env}]}}}});
-    let crash = crashed("Error", 1, "cannot log in as app with hunter2 at db://app:s3cr3t@db in prod");
-    let objects = [
-        merged(workload("Deployment"), &template),
-        merged(crate::status::objects::revision("Deployment", 3), &template),
-        broken_pod("Deployment", "web-3-a", 3, &crash),
-    ];
-    let output = status("Deployment", &objects, &[]);
-    output.reports("\"cannot log in as app with *** at db://app:***@db in prod\"");
-}
-
 /// A program can print secrets that are not in the template.
 #[test]
 fn secrets_are_masked_by_their_shape() {

@@ -3,8 +3,6 @@
 use harness::prelude::*;
 use tokio::time::Instant;
 
-/// A pod that was briefly unready may only show a newer `lastTransitionTime`, because one watch event can contain both
-/// changes.
 /// Its last line alone would say that it was rolled out.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_before_it_is_stable_says_so() {

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod allowed_restarts;
-mod broken_workloads;
 mod creation;
 mod github_actions;
 mod late_events;

@@ -185,22 +185,6 @@ async fn fail_fast_fails_a_recording_only_for_its_own_cause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_before_a_long_run_is_not_a_cause() {
-    let (_, output) = follow("oldcrash", Some(55.0), "--fail-fast=5s --timeout 60s").await;
-    output.ends(3).reports("app: readiness probe fails, GET :8080/healthz");
-    assert!(!output.stderr.contains("exit 3"), "{}", output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_crash_loop_without_a_readiness_probe_is_not_a_success() {
-    for from in [8.4, 9.8, 10.1] {
-        let (_, output) = follow("crash", Some(from), "--fail-fast --timeout REST").await;
-        output.ends(4);
-        assert!(!output.stdout.contains("successfully rolled out"), "{}", output.transcript);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn old_gone_waits_until_no_old_pod_is_listed() {
     let (replay, output) = follow("slow", None, "--until old-gone --timeout REST").await;
     output.ends(0).reports("note: deployment/web: waiting for old pods to end");

@@ -124,34 +124,6 @@ async fn a_stateful_set_canary_lowers_the_partition() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
-    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
-    cluster.editor().set_image(&db, "app:2.0-bad");
-    cluster.advance(30).await;
-    cluster.editor().set_image(&db, "app:1.0");
-    let output = cluster.status("statefulset/db --timeout 2m").await;
-    output.ends(3);
-    assert!(
-        output
-            .stderr
-            .contains("; the pod runs revision 2 and blocks the rollout until it is ready or deleted"),
-        "{}",
-        output.transcript
-    );
-    output.reports("timed out waiting for the condition");
-    let pod = Key::new(&simcluster::resource::PODS, "default", "db-2");
-    cluster.later(1_000, move |editor| editor.delete(&pod));
-    cluster.status("statefulset/db --timeout 2m").await.ends(0);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_daemon_set_updates_node_by_node() {
-    let cluster = Cluster::simulated().start();
-    let agent = cluster.daemon_set(&json!({}));
-    assert_rolls_forward(&cluster, &agent, "daemonset/agent").await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn recreate_deletes_the_old_pods_first() {
     let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
