@@ -5,12 +5,6 @@ use serde_json::{Value, json};
 
 use crate::kruise::recording::Step;
 
-/// Returns a step of a recording, such as `01`.
-fn step(scenario: &str, number: &str) -> Step {
-    let name = format!("{scenario}/{number}-");
-    Step::of(scenario).into_iter().find(|step| step.name.starts_with(&name)).unwrap()
-}
-
 /// Returns the document of `status`, with its exit code.
 fn status(step: &Step) -> (u8, Value) {
     let output = step.run(&["status", step.target(), "--watch=false", "-o", "json"]);
@@ -56,7 +50,7 @@ fn change_updating_pods(step: &mut Step, change: impl Fn(&mut Value)) -> usize {
 #[test]
 fn a_pod_in_its_grace_period_waits_for_it() {
     for (scenario, number) in IN_PLACE {
-        let mut step = step(scenario, number);
+        let mut step = Step::numbered(scenario, number);
         let pods = change_updating_pods(&mut step, |pod| {
             pod["metadata"]["annotations"]["apps.kruise.io/inplace-update-grace"] =
                 r#"{"revision":"x","containerImages":{"main":"y"},"graceSeconds":30}"#.into();
@@ -73,7 +67,7 @@ fn a_pod_in_its_grace_period_waits_for_it() {
 #[test]
 fn a_restart_by_kruise_daemon_is_awaited() {
     for (scenario, number) in IN_PLACE {
-        let mut step = step(scenario, number);
+        let mut step = Step::numbered(scenario, number);
         let pods = change_updating_pods(&mut step, |pod| {
             let state = json!({"updateEnvFromMetadata": true, "containerBatchesRecord": [
                 {"containers": ["before"]}, {"containers": ["main", "side"]},
@@ -95,7 +89,7 @@ fn a_closed_gate_of_a_pod_whose_containers_are_ready_is_a_cause() {
         .into_iter()
         .flat_map(|step| [(step, "2026-11-20T13:00:00Z", true), (step, "2036-11-20T13:00:00Z", false)])
     {
-        let mut step = step(scenario, number);
+        let mut step = Step::numbered(scenario, number);
         let message = r#"the status of pod readiness gate "InPlaceUpdateReady" is not "True", but False"#;
         let pods = change_updating_pods(&mut step, |pod| {
             pod["metadata"]["creationTimestamp"] = since.into();
@@ -129,7 +123,7 @@ fn a_pod_that_waits_for_a_lifecycle_hook_names_its_handlers() {
         ("PreparingNormal", "preNormal"),
     ] {
         for (scenario, number) in IN_PLACE {
-            let mut step = step(scenario, number);
+            let mut step = Step::numbered(scenario, number);
             let kind = step.workload()["kind"].as_str().unwrap().to_owned();
             step.object_mut(&kind)["spec"]["lifecycle"] = json!({name: hook});
             step.object_mut("Pod")["metadata"]["labels"]["lifecycle.apps.kruise.io/state"] = state.into();
@@ -156,7 +150,7 @@ fn a_policy_that_keeps_pods_is_a_cause() {
     ] {
         let all = Step::of(scenario);
         let before = all.iter().position(|step| step.name.contains(&format!("/{number}-"))).unwrap() - 1;
-        let mut step = step(scenario, number);
+        let mut step = Step::numbered(scenario, number);
         let kind = step.workload()["kind"].as_str().unwrap().to_owned();
         let workload = step.object_mut(&kind);
         *workload["spec"]["updateStrategy"].pointer_mut(field).unwrap() = "InPlaceOnly".into();
@@ -179,7 +173,7 @@ fn a_policy_that_keeps_pods_is_a_cause() {
 #[test]
 fn a_complete_rollout_has_no_errors_of_its_controller() {
     for (scenario, number) in [("master-cs-inplace", "03"), ("master-cs-recreate", "02")] {
-        let mut step = step(scenario, number);
+        let mut step = Step::numbered(scenario, number);
         let recorded = step.workload()["status"]["conditions"].to_string();
         assert!(recorded.contains(r#""status":"True","type":"FailedUpdate""#), "{recorded}");
         for message in [None, Some("update revision not found")] {
@@ -202,7 +196,7 @@ fn the_errors_of_a_controller_are_causes() {
         ("master-asts-inplace", "01", "FailedCreatePod", "failed to create pod web-1"),
         ("master-asts-inplace", "01", "FailedUpdatePod", "failed to update pod web-1"),
     ] {
-        let mut step = step(scenario, number);
+        let mut step = Step::numbered(scenario, number);
         let kind = step.workload()["kind"].as_str().unwrap().to_owned();
         let condition = |status: &str, since: &str, message: &str| json!({"type": type_, "status": status, "lastTransitionTime": since, "message": message});
         for (condition, is_cause) in [
@@ -229,7 +223,7 @@ fn the_errors_of_a_controller_are_causes() {
 /// OpenKruise 1.9 reports `spec.progressDeadlineSeconds` of a CloneSet as the Deployment controller does.
 #[test]
 fn a_clone_set_that_exceeded_its_progress_deadline_failed() {
-    let mut step = step("master-cs-inplace", "01");
+    let mut step = Step::numbered("master-cs-inplace", "01");
     let condition = |revision: &Value| {
         let message = format!("CloneSet revision {} has timed out progressing", revision.as_str().unwrap());
         json!([{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": message}])
@@ -245,7 +239,7 @@ fn a_clone_set_that_exceeded_its_progress_deadline_failed() {
     step.object_mut("CloneSet")["status"]["conditions"] = condition(&current);
     assert_eq!(status(&step).0, 3);
     // A rollout that is complete does not fail.
-    let mut settled = self::step("master-cs-inplace", "03");
+    let mut settled = Step::numbered("master-cs-inplace", "03");
     settled.object_mut("CloneSet")["status"]["conditions"] = condition(&update);
     assert_eq!(status(&settled).0, 0);
 }

@@ -103,25 +103,6 @@ async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
     assert_eq!(hints, [completion], "{blocked:?}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_pause_holds_the_rollout_until_resume() {
-    for (resource, target) in KINDS {
-        let cluster = Cluster::simulated().kruise().start();
-        let key = create(&cluster, resource).await;
-        let mut resumed = cluster.object(&key)["spec"]["updateStrategy"].clone();
-        resumed["rollingUpdate"]["paused"] = false.into();
-        cluster.run(&format!("pause {target}")).await.ends(0);
-        cluster.editor().set_image(&key, "web:2");
-        cluster.advance(300).await;
-        let output = cluster.run(&format!("status {target} --watch=false")).await;
-        assert_eq!(output.exit, 5, "{target}: {output:?}");
-        cluster.run(&format!("resume {target}")).await.ends(0);
-        cluster.advance(300).await;
-        assert_eq!(cluster.run(&format!("status {target} --watch=false")).await.exit, 0, "{target}");
-        assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], resumed, "{target}");
-    }
-}
-
 /// The API server keeps an explicit `paused: false` of these kinds.
 #[tokio::test(start_paused = true)]
 async fn an_explicit_false_comes_back_after_a_pause() {

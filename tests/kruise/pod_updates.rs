@@ -4,15 +4,9 @@ use serde_json::{Value, json};
 
 use crate::kruise::recording::Step;
 
-/// Returns the step of a recording whose name begins with a number, such as `09`.
-fn step(scenario: &str, number: &str) -> Step {
-    let name = format!("{scenario}/{number}-");
-    Step::of(scenario).into_iter().rfind(|step| step.name.starts_with(&name)).unwrap()
-}
-
 #[test]
 fn a_diff_prints_its_effect_on_the_pods() {
-    let step = step("master-cs-inplace", "11");
+    let step = Step::numbered("master-cs-inplace", "11");
     let document = |from: &str, to: &str| -> Value {
         let output = step.run(&["diff", "cloneset/web", from, to, "-o", "json"]);
         serde_json::from_str(&output.stdout).unwrap()
@@ -58,7 +52,7 @@ fn an_undo_prints_whether_pods_are_updated_in_place() {
         ),
         ("master-ads-standard", "01", &["undo", "ads/web"], "replaces 6 of 6 pods: those on node-0"),
     ] {
-        let output = step(scenario, number).run(&[args, &["--dry-run"]].concat());
+        let output = Step::numbered(scenario, number).run(&[args, &["--dry-run"]].concat());
         assert!(output.stdout.contains(expected), "{scenario} {number}: {output:?}");
         assert_eq!(output.exit, 0, "{scenario}");
     }
@@ -66,7 +60,7 @@ fn an_undo_prints_whether_pods_are_updated_in_place() {
 
 #[test]
 fn an_undo_replaces_the_template_exactly() {
-    let step = step("master-cs-inplace", "14");
+    let step = Step::numbered("master-cs-inplace", "14");
     let output = step.run(&["undo", "cloneset/web", "--dry-run", "-o", "json"]);
     let object: Value = serde_json::from_str(&output.stdout).unwrap();
     let containers = object["spec"]["template"]["spec"]["containers"].as_array().unwrap();
@@ -82,7 +76,7 @@ fn a_restart_that_restarts_no_pod_is_refused() {
         ("master-ads-inplace", "ads/web", "kubectl kruise rollout restart ads/web"),
         ("master-cs-inplaceonly", "cloneset/web", "kubectl delete pod POD"),
     ] {
-        let output = step(scenario, "01").run(&["restart", target, "--dry-run"]);
+        let output = Step::numbered(scenario, "01").run(&["restart", target, "--dry-run"]);
         assert_eq!(output.exit, 1, "{scenario}");
         assert!(
             output.stderr.contains("restarts nothing") && output.stderr.contains(hint),
@@ -91,37 +85,15 @@ fn a_restart_that_restarts_no_pod_is_refused() {
         );
     }
     for (scenario, target) in [("master-asts-recreate", "asts/web"), ("master-ads-standard", "ads/web")] {
-        let output = step(scenario, "01").run(&["restart", target, "--dry-run"]);
+        let output = Step::numbered(scenario, "01").run(&["restart", target, "--dry-run"]);
         assert_eq!(output.exit, 0, "{scenario}: {output:?}");
         output.prints("replaces ");
     }
 }
 
 #[test]
-fn a_pause_sets_the_field_of_the_api_version() {
-    for (scenario, number, target, path) in [
-        ("master-cs-inplace", "03", "cloneset/web", "/spec/updateStrategy/paused"),
-        ("master-cs-v1beta1", "02", "cloneset/web", "/spec/updateStrategy/rollingUpdate/paused"),
-        ("master-asts-inplace", "03", "asts/web", "/spec/updateStrategy/rollingUpdate/paused"),
-        ("master-ads-inplace", "03", "ads/web", "/spec/updateStrategy/rollingUpdate/paused"),
-    ] {
-        let mut step = step(scenario, number);
-        let output = step.run(&["pause", target, "--dry-run", "-o", "json"]);
-        let mut paused: Value =
-            serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{scenario}: {output:?}"));
-        assert_eq!(paused.pointer(path), Some(&true.into()), "{scenario}: {paused:#}");
-        let kind = paused["kind"].as_str().unwrap().to_owned();
-        *step.object_mut(&kind) = paused.clone();
-        let resumed = step.run(&["resume", target, "--dry-run", "-o", "json"]);
-        let resumed: Value = serde_json::from_str(&resumed.stdout).unwrap_or_else(|_| panic!("{resumed:?}"));
-        *paused.pointer_mut(path).unwrap() = false.into();
-        assert_eq!(resumed["spec"], paused["spec"], "{scenario}");
-    }
-}
-
-#[test]
 fn a_pod_that_waits_for_kruise_daemon_has_a_cause() {
-    let step = step("master-cs-envref", "01");
+    let step = Step::numbered("master-cs-envref", "01");
     let output = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
     let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let cause = &document["causes"][0];
@@ -134,7 +106,7 @@ fn a_pod_that_waits_for_kruise_daemon_has_a_cause() {
 
 #[test]
 fn a_stuck_update_in_place_is_explained_by_its_image() {
-    let step = step("master-cs-stuck", "01");
+    let step = Step::numbered("master-cs-stuck", "01");
     let output = step.run(&["status", "cloneset/web", "--watch=false", "-o", "json"]);
     let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let ids: Vec<_> = document["causes"].as_array().unwrap().iter().map(|cause| &cause["id"]).collect();
@@ -146,7 +118,7 @@ fn a_stuck_update_in_place_is_explained_by_its_image() {
 
 #[test]
 fn other_kinds_of_open_kruise_are_refused() {
-    let step = step("master-cs-inplace", "03");
+    let step = Step::numbered("master-cs-inplace", "03");
     for word in ["sidecarset", "uniteddeployments", "broadcastjob", "rollouts.rollouts.kruise.io"] {
         let output = step.run(&["status", &format!("{word}/web")]);
         assert!(output.stderr.contains("is not a type with rollouts"), "{output:?}");

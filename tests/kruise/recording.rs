@@ -57,6 +57,12 @@ impl Step {
         text.lines().map(step).collect()
     }
 
+    /// Returns the first step of a recording whose name begins with a number, such as `09`.
+    pub(crate) fn numbered(scenario: &str, number: &str) -> Self {
+        let name = format!("{scenario}/{number}-");
+        Self::of(scenario).into_iter().find(|step| step.name.starts_with(&name)).unwrap()
+    }
+
     /// Returns the workload.
     pub(crate) fn workload(&self) -> &Value {
         let is_kruise =

@@ -5,10 +5,7 @@ use harness::prelude::*;
 use crate::kruise::cluster::create;
 use crate::kruise::recording::Step;
 
-fn step(number: &str) -> Step {
-    let name = format!("master-ads-standard/{number}-");
-    Step::of("master-ads-standard").into_iter().find(|step| step.name.starts_with(&name)).unwrap()
-}
+const RECORDING: &str = "master-ads-standard";
 
 fn status(step: &Step) -> (u8, Value) {
     let output = step.run(&["status", "ads/web", "--watch=false", "-o", "json"]);
@@ -18,7 +15,7 @@ fn status(step: &Step) -> (u8, Value) {
 #[test]
 fn a_recorded_rollout_is_held_on_the_other_nodes() {
     for (number, updated, kept, revision) in [("05", 3, 3, "revision 2"), ("06", 2, 4, "an old revision")] {
-        let (exit, document) = status(&step(number));
+        let (exit, document) = status(&Step::numbered(RECORDING, number));
         assert_eq!((exit, &document["state"]), (5, &json!("held")), "{document:#}");
         assert_eq!(document["pods"]["updated"], updated);
         let causes = document["causes"].as_array().unwrap();
@@ -27,7 +24,7 @@ fn a_recorded_rollout_is_held_on_the_other_nodes() {
         assert_eq!((&causes[0]["id"], &causes[0]["summary"]), (&json!("node-selector"), &json!(summary)));
         assert_eq!(causes[0]["pods"], kept, "{document:#}");
     }
-    assert_eq!(status(&step("07")).0, 0, "without a selector");
+    assert_eq!(status(&Step::numbered(RECORDING, "07")).0, 0, "without a selector");
 }
 
 type Change = fn(&mut Value);
@@ -50,7 +47,7 @@ fn a_rollout_that_changes_a_pod_is_progressing() {
         ("a pod is missing", |pod| pod["status"]["phase"] = "Failed".into()),
     ];
     for (what, change) in changes {
-        let mut step = step("06");
+        let mut step = Step::numbered(RECORDING, "06");
         change(step.object_mut("Pod"));
         let (exit, document) = status(&step);
         assert_eq!((exit, &document["state"]), (3, &json!("progressing")), "{what}: {document:#}");
@@ -61,7 +58,7 @@ fn a_rollout_that_changes_a_pod_is_progressing() {
 #[test]
 fn an_empty_selector_selects_every_node() {
     for selector in [json!({}), json!({"matchLabels": {}, "matchExpressions": []})] {
-        let mut step = step("06");
+        let mut step = Step::numbered(RECORDING, "06");
         step.object_mut("DaemonSet")["spec"]["updateStrategy"]["rollingUpdate"]["selector"] = selector;
         assert_eq!(status(&step).1["state"], "progressing");
     }

@@ -24,18 +24,6 @@ async fn a_restart_in_place_needs_no_settling_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_crash_after_an_update_in_place_fails_the_batch() {
-    for kind in KINDS {
-        let web = Web::changed(kind, 4, &json!({}), "app:2.0-crash").await;
-        let before = web.uids();
-        let output = web.run("step --all").await;
-        output.ends(4).reports("batch 1 failed");
-        assert_eq!(web.uids(), before);
-        assert!(web.pods().starts_with("1.0 3/3"), "{}", web.pods());
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_batch_waits_for_the_grace_period() {
     let rolling = json!({"inPlaceUpdateStrategy": {"gracePeriodSeconds": 60}});
     let web = Web::changed(KINDS[0], 3, &rolling, "app:2.0").await;

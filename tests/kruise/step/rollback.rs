@@ -26,20 +26,6 @@ async fn pods_are_rolled_back_although_the_original_partition_counts_pods() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn release_all_ends_the_plan() {
-    for kind in KINDS {
-        let web = Web::new(kind, 4, &json!({})).await;
-        let before = web.strategy();
-        web.pause_and_change("app:2.0").await;
-        web.run("step").await.ends(0);
-        web.run("resume --release-all").await.ends(0);
-        assert_eq!((web.strategy(), web.hold()), (before, None));
-        web.cluster.advance(120).await;
-        assert_eq!(web.pods(), "2.0 4/4");
-    }
-}
-
 /// An earlier plan released the canary, and a later change makes it crash.
 #[tokio::test(start_paused = true)]
 async fn a_crash_outside_a_batch_is_rolled_back() {

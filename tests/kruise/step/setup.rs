@@ -12,9 +12,7 @@ pub(super) struct Web {
     pub(super) target: &'static str,
 }
 
-/// Each kind with its name on the command line.
-pub(super) const KINDS: [(&Resource, &str); 3] =
-    [(&CLONESETS, "cloneset/web"), (&ADVANCED_STATEFULSETS, "asts/web"), (&ADVANCED_DAEMONSETS, "ads/web")];
+pub(super) use crate::kruise::cluster::KINDS;
 
 impl Web {
     /// Creates a workload with limits in `rollingUpdate`. An Advanced `DaemonSet` has a pod on each of the nodes.
