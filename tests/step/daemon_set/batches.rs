@@ -48,19 +48,6 @@ async fn the_documents_list_the_nodes_of_each_batch() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn release_all_restores_the_strategy() {
-    let strategy =
-        json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "34%"}});
-    let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
-    nodes.hold("app:2.0").await;
-    nodes.step("").await.ends(0);
-    nodes.cluster.run("resume daemonset/agent --release-all").await.ends(0);
-    assert_eq!((nodes.strategy(), nodes.is_held()), (strategy, false));
-    nodes.cluster.advance(60).await;
-    assert_eq!(nodes.nodes_with("app:2.0"), 6);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_gradual_rollback_is_a_plan_for_the_old_template() {
     let nodes = Nodes::held("app:2.0").await;
     nodes.step("--to 3 --by 2").await.ends(0);

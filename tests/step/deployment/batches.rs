@@ -57,18 +57,6 @@ async fn a_failed_batch_is_stuck_until_its_pods_are_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn release_all_restores_every_field() {
-    let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
-    let original = web.replaced_fields();
-    web.pause_and_change("app:2.0").await;
-    web.step("").await.ends(0);
-    web.cluster.run("resume deployment/web --release-all").await.ends(0);
-    assert_eq!((web.replaced_fields(), web.hold()), (original, None));
-    web.cluster.advance(120).await;
-    assert_eq!(web.pods(), "2.0 10/10");
-}
-
-#[tokio::test(start_paused = true)]
 async fn dry_run_prints_the_plan() {
     let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
     let before = web.object();

@@ -16,18 +16,6 @@ async fn status_reports_held_instead_of_progressing_or_stalled() {
     insta::assert_snapshot!(web.cluster.run("history deployment/web").await.stdout);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_plan_can_be_paused_and_resumed() {
-    let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
-    web.step("").await.ends(0);
-    web.cluster.run("pause deployment/web").await.ends(0);
-    web.step("").await.ends(5);
-    assert_eq!(web.pods(), "1.0 10/10, 2.0 1/1");
-    web.cluster.run("resume deployment/web").await.ends(0);
-    web.step("").await.ends(0);
-    assert_eq!(web.pods(), "1.0 9/9, 2.0 2/2");
-}
-
 /// The annotation contains a kubectl command that ends the hold, and not only the plan: the pause ends too.
 #[tokio::test(start_paused = true)]
 async fn one_kubectl_command_ends_the_hold() {
