@@ -154,7 +154,7 @@ impl Terminal<'_> {
                     sleep(Duration::from_secs(30)).await;
                     words = Words { take_over: self.living.lock().unwrap().is_empty(), ..typed };
                 }
-                Some(output) if output.exit == 5 && refused > 4 => return Ending::Exit(output.exit),
+                Some(output) if output.exit == 5 && refused > 6 => return Ending::Exit(output.exit),
                 Some(output) if output.exit == 5 => {
                     refused += 1;
                     words.new_plan = output.transcript.contains("--new-plan");

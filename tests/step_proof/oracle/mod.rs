@@ -123,7 +123,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         Box::new(nodes::Nodes::default()),
         Box::new(counted::Counted::of(timeline.is_undisturbed, timeline.is_alone)),
         Box::new(lock::Locks::of(&timeline.processes)),
-        Box::new(strategy::Strategies::default()),
+        Box::new(strategy::Strategies::of(&timeline.processes)),
         Box::new(outcomes::Outcomes::default()),
     ];
     let mut wrong = requests::wrong(timeline);

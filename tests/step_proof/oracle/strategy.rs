@@ -5,11 +5,16 @@ use serde_json::{Map, Value};
 use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
 use crate::step_proof::kind::Kind;
-use crate::step_proof::timeline::By;
-use crate::step_proof::world::World;
+use crate::step_proof::timeline::{By, Process};
+use crate::step_proof::world::{Millis, World};
+
+/// How long after the list of pods a suspended process may delete.
+const LATEST_DELETION: Millis = 16_000;
 
 #[derive(Default)]
 pub(super) struct Strategies {
+    /// Which processes may have been suspended.
+    is_disturbed: Vec<bool>,
     /// The fields as they were before they were held by us, or as another client wrote them since.
     original: Option<Map<String, Value>>,
     /// What the plan was made for.
@@ -17,6 +22,11 @@ pub(super) struct Strategies {
 }
 
 impl Strategies {
+    pub(super) fn of(processes: &[Process]) -> Self {
+        let is_disturbed = processes.iter().map(|process| process.is_disturbed).collect();
+        Self { is_disturbed, ..Self::default() }
+    }
+
     /// A plan is for one template, until a new plan begins.
     fn check_template(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         let (before, after) = (scene.before, scene.after);
@@ -27,13 +37,19 @@ impl Strategies {
         if scene.rolls_back() {
             self.image = Some(after.image().to_owned()); // a plan that stays is for that one
         }
-        // A write tests the template. A deletion cannot: it is right by what was there when it was sent.
+        // A write tests the template. A deletion cannot: it is right by what was there when it was sent, or was read just
+        // before the process was suspended.
         let deletes = scene.process().is_some() && taken_down(scene).is_some();
-        let sent = if deletes { scene.views.last().copied() } else { None };
+        let sent = scene.views.last().copied().filter(|_| deletes);
+        let is_disturbed = scene.process().is_some_and(|process| self.is_disturbed[process]);
+        let is_late = scene.change.looked_at.is_none_or(|at| scene.now() > at + LATEST_DELETION);
+        let read = scene.read.map(|(_, read)| read).filter(|_| deletes && is_disturbed && !is_late);
         let lets_go = scene.releases() || deletes;
         match &self.image {
             Some(image)
-                if lets_go && image != before.image() && sent.is_none_or(|sent| image != sent.image()) =>
+                if lets_go
+                    && image != before.image()
+                    && sent.into_iter().chain(read).all(|known| image != known.image()) =>
             {
                 Err(format!("{} is released, the plan is for {image}", before.image()))
             }
