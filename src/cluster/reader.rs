@@ -1,4 +1,4 @@
-//! The one way to read what belongs to workloads: their revisions, pods and warning events.
+//! Reads once what belongs to workloads: their revisions, pods and warning events. `observe` reads it again and again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

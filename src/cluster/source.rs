@@ -167,7 +167,7 @@ impl Source {
     ///
     /// # Errors
     /// For a snapshot, which cannot be changed.
-    pub fn writable(&self) -> Result<&Cluster> {
+    pub fn writable(&self) -> Result<&Arc<Cluster>> {
         match self {
             Self::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")
                 .hint("to see the change: add --dry-run=client")),

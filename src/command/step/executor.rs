@@ -55,7 +55,7 @@ pub(super) struct StepExecutor<'a> {
     /// Whether no more pods may be deleted.
     is_stopped: Rc<Cell<bool>>,
     messages: MessageWriter,
-    /// Whether the owners of the strategy were checked.
+    /// Whether it has warned of the owners of the strategy.
     has_warned: bool,
     /// The requests in flight: a write or a wave of deletions, and perhaps a check. Dropping them cancels them.
     in_flight: FuturesUnordered<LocalBoxFuture<'a, Vec<StepEvent>>>,

@@ -13,7 +13,7 @@ use super::context::{Context, new_lock};
 use super::event_loop::{Executor, drive};
 use super::preflight::{self, Planned};
 use super::targets::{TargetScope, find_workload, read_for_write};
-use crate::cluster::source::{Cluster, Source};
+use crate::cluster::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::engine::Now;
@@ -71,11 +71,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         tokio::join!(biased; autoscalers, preflight);
     };
     let outcome = async {
-        match source {
-            _ if request.dry_run => show_plan(request, found, context, ui).await,
-            Source::Cluster(cluster) => Ok(step(request, found, cluster, context, ui).await),
-            Source::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")),
+        if request.dry_run {
+            return show_plan(request, found, context, ui).await;
         }
+        Ok(step(request, found, source.writable()?, context, ui).await)
     };
     if request.dry_run {
         return tokio::join!(biased; warnings, outcome).1;

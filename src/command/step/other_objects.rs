@@ -109,8 +109,9 @@ pub(super) async fn nodes_if_needed(
     or_note(nodes(source).await, consequence, |note| messages.note_once(&note))
 }
 
-/// Whether the nodes are needed. `step` needs them for every DaemonSet. For a StatefulSet they only explain why a pod
+/// Whether the nodes are needed. `step` needs them for every DaemonSet. For other kinds they only explain why a pod
 /// is not ready, and a cluster may have five thousand nodes.
 fn needs_nodes(observed: &Observation) -> bool {
-    observed.workload.kind().pods().are_per_node() || observed.own_pods().any(|pod| !pod.ready)
+    observed.workload.kind().pods().are_per_node()
+        || observed.own_pods().any(|pod| !pod.ready && !pod.has_ended())
 }

@@ -112,10 +112,17 @@ impl Stepper {
         if !self.has_outcome() {
             self.unanswered_pods.clear();
         }
-        self.must_refresh |= !fits;
-        if now.elapsed >= sent.since + MAX_REFRESH {
+        let useless = if now.elapsed >= sent.since + MAX_REFRESH {
             self.reporter.report_once(StepReport::Waiting(TOO_SLOW.to_owned()));
-            let message = "every refresh took longer than 60s, so that no decision could rest on one";
+            Some("every refresh took longer than 60s, so that no decision could rest on one")
+        } else {
+            (!fits).then_some("every refresh was older than what the server had answered before")
+        };
+        if !fits {
+            self.must_refresh = true;
+            self.not_before = Some(now.elapsed + RETRY_AFTER);
+        }
+        if let Some(message) = useless {
             self.receive_no_refresh(Error::new(ErrorKind::Unreachable, message), now);
             return false;
         }
@@ -124,7 +131,7 @@ impl Stepper {
         {
             self.memory.progress.continue_after_outage(plan.pace.batch_timeout);
         }
-        fits
+        true
     }
 
     /// Ends the command with this error if no refresh could be decided on for [`REFRESH_LIMIT`] after the first useless

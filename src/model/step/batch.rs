@@ -144,8 +144,8 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
     (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.progress.is_over(limit)
 }
 
-/// Stores the next batch, with the fields that release its first slots if fields release them and the controller has counted
-/// the pods. [`continue_batch`] writes those for the other slots.
+/// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not
+/// counted the pods yet. [`continue_batch`] releases the others.
 fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String>) -> Action {
     let fields = state.kind.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
@@ -156,13 +156,13 @@ fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String
 /// Deployment can complete the update only afterwards; that of any other kind has to report it before.
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.is_moving() {
-        let failure = state.plan.last_batch.as_ref().map(|last| decide_failure(state, memory, last));
         let is_lost = |slot: &PodSlot<'_>| !slot.is_healthy() && !may_become_healthy(state, memory, slot);
-        return match failure {
-            Some(Some(failure)) => failure,
-            None if state.required().any(is_lost) => unhealthy(state).map_or(Action::Wait, Action::stop),
-            _ => Action::Wait,
+        let decision = match &state.plan.last_batch {
+            Some(last) => decide_failure(state, memory, last),
+            None if state.required().any(is_lost) => unhealthy(state).map(Action::stop),
+            None => None,
         };
+        return decision.unwrap_or(Action::Wait);
     }
     if !memory.soak_left(state).is_zero() {
         return Action::Wait; // a pod changed since the last batch was done

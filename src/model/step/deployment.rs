@@ -109,7 +109,7 @@ fn released_slots(state: &State<'_>) -> usize {
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written: that of the ReplicaSet, and then that
-/// of the Deployment, which reads the ReplicaSet later.
+/// of the Deployment, which reads the ReplicaSets later: its sum is not above theirs then.
 fn is_counted(observed: &Observation) -> bool {
     observed.revisions.current().is_none_or(|current| {
         let counts = current.replica_set_counts;

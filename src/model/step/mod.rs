@@ -8,7 +8,8 @@
 //!     state = the observation, the plan in its annotation, and the pod slots    state.rs
 //!     report what changed                         reporter.rs
 //!     if no request is in flight:
-//!         action = reconcile(state, memory)       reconcile.rs
+//!         action = reconcile(state, memory)       reconcile.rs; the rules of a batch are in batch.rs, what releases its
+//!                                                 pods in partition.rs, deployment.rs and daemon_set.rs
 //!         perform the action                      engine.rs: one write, or one wave of guarded deletions;
 //!                                                 a refresh, if the observation is not fresh
 //! ```

@@ -85,7 +85,7 @@ impl Nodes {
         if hold["paused"] == true || hold["lock"].is_null() {
             return Err(format!("node-{place} is touched, and what was read shows: {hold}"));
         }
-        if scene.pace.zone.is_some_and(|zone| place % 3 != zone) {
+        if !is_selected(scene, place) {
             return Err(format!("node-{place} is not selected, and is touched"));
         }
         if scene.views().all(|view| view.nodes.get(&place) == Some(&false)) {
@@ -156,17 +156,20 @@ impl Nodes {
     }
 
     /// Those of the last batch are of the new revision, and have been well for long enough. A node that is gone does not
-    /// count, and one that was passed over.
+    /// count, one that was passed over, and after the end of the batch one that is not selected.
     fn check_soaked(&self, scene: &Scene<'_>, soak: i64, what: &str) -> Result<(), String> {
         if scene.words.is_some_and(|words| words.skip_soak) {
             return Ok(());
         }
+        let is_done = scene.before.batch()["done"] == true;
+        let is_awaited = |node: &i64| !is_done || is_selected(scene, *node);
         let unsoaked = |view: &World| -> Vec<i64> {
             let is_replaced =
                 |node: i64| view.is_updated(node) || view.pod(node).is_some_and(|pod| pod.is_leaving);
             let is_there =
                 |node: &i64| view.wants(*node) && (view.nodes.get(node) == Some(&true) || is_replaced(*node));
-            let there = self.batch.difference(&self.passed_over).copied().filter(is_there);
+            let batch = self.batch.difference(&self.passed_over).copied().filter(is_awaited);
+            let there = batch.filter(is_there);
             there.filter(|node| !is_soaked(view, *node, soak, scene.change.decided)).collect()
         };
         let mut views = scene.views().map(unsoaked);
@@ -178,11 +181,15 @@ impl Nodes {
     }
 }
 
+/// Whether a process may touch a node, by the labels that its plan selects.
+fn is_selected(scene: &Scene<'_>, node: i64) -> bool {
+    scene.pace.zone.is_none_or(|zone| node % 3 == zone)
+}
+
 /// Whether a node of the batch keeps its outdated pod when a process writes, because it is not ready or not selected.
 fn is_passed_over(scene: &Scene<'_>, node: i64) -> bool {
     let is_kept = scene.before.pod(node).is_some_and(|pod| !pod.is_leaving) && !scene.before.is_updated(node);
-    let is_selected = scene.pace.zone.is_none_or(|zone| node % 3 == zone);
-    is_kept && (!is_selected || scene.views().any(|view| view.nodes.get(&node) == Some(&false)))
+    is_kept && (!is_selected(scene, node) || scene.views().any(|view| view.nodes.get(&node) == Some(&false)))
 }
 
 fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {

@@ -20,7 +20,7 @@ pub(super) const VERSION: u32 = 1;
 #[serde(rename_all = "camelCase")]
 pub struct Hold {
     pub(super) version: u32,
-    /// The fields before the hold.
+    /// The fields before the hold; for a Deployment four members, one of which is `strategy`.
     #[serde(rename = "strategy", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
     pub original: HoldFields,
     /// The fields that hold; none during a rollback that holds nothing.

@@ -7,6 +7,7 @@ use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::DeletionResult;
 use crate::model::hold::plan::OnFailure;
+use crate::model::kind::Workload;
 use crate::model::step::*;
 
 /// A rollback in which the first deletions of the broken pod have these results.
@@ -121,4 +122,28 @@ fn a_lock_that_cannot_be_acquired_ends_the_command() {
     let mut fixture = away_at_the_lock();
     assert!(matches!(fixture.run(), StepOutcome::Error(_)));
     assert!((60..70).contains(&fixture.elapsed()), "{}", fixture.elapsed());
+}
+
+/// etcd was restored from a backup: the server answers with an older state than it has answered before.
+#[test]
+fn refreshes_that_are_older_than_the_known_state_are_repeated_with_pauses_and_end_the_command() {
+    let mut cluster = FakeCluster::paused(5);
+    cluster.object["metadata"]["resourceVersion"] = "1".into();
+    let mut fixture = StepperFixture::of(all_by(2), cluster);
+    fixture.bound = None;
+    fixture.pass(2);
+    let mut newer = fixture.stepper.workload().object().json().clone();
+    newer["metadata"]["resourceVersion"] = "999999".into();
+    newer["metadata"]["generation"] = 99.into();
+    let newer = Workload::of_json(&newer).unwrap();
+    fixture.stepper.cluster.apply_workload(newer);
+    let (begun, acts) = (fixture.elapsed(), fixture.acts);
+    let end = fixture.run();
+    assert!(matches!(end, StepOutcome::Error(_)), "{end:?} {:?}", fixture.reports);
+    let (lasted, refreshes) = (fixture.elapsed() - begun, fixture.acts - acts);
+    assert!(
+        (900..910).contains(&lasted),
+        "the first decision is that of the batch timeout, after 10 minutes: {lasted}"
+    );
+    assert!(refreshes < 200, "{refreshes}");
 }
