@@ -134,6 +134,7 @@ impl Terminal<'_> {
             // Killed before that was written down.
             words.reach = first.reach.filter(|_| says("go below it") || says("below its partition too"));
             words.all_zones = says("--node-selector=");
+            words.new_plan = says("--new-plan");
             match output {
                 Some(output) if output.exit == 4 || is_refused(&output) => return Ending::Exit(output.exit),
                 _ if is_another && !rolls_back(&set) => return Ending::Overruled,
@@ -157,7 +158,6 @@ impl Terminal<'_> {
                 Some(output) if output.exit == 5 && refused > 6 => return Ending::Exit(output.exit),
                 Some(output) if output.exit == 5 => {
                     refused += 1;
-                    words.new_plan = output.transcript.contains("--new-plan");
                     self.cluster.advance(30).await;
                 }
                 Some(_) => self.cluster.advance(1).await,
