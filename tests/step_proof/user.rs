@@ -135,6 +135,7 @@ impl Terminal<'_> {
             words.reach = first.reach.filter(|_| says("go below it") || says("below its partition too"));
             words.all_zones = says("--node-selector=");
             words.new_plan = says("--new-plan");
+            words.undo = says("--on-failure hold").then_some(false);
             match output {
                 Some(output) if output.exit == 4 || is_refused(&output) => return Ending::Exit(output.exit),
                 _ if is_another && !rolls_back(&set) => return Ending::Overruled,
