@@ -43,7 +43,7 @@ seeded_runs! {
 }
 
 /// Seeds beyond those of a plain `cargo test` on which `step` and an oracle disagreed once.
-const DISAGREED: [(Kind, u64); 20] = [
+const DISAGREED: [(Kind, u64); 22] = [
     (Kind::Deployment, 156),
     (Kind::Deployment, 224),
     (Kind::Deployment, 838),
@@ -58,10 +58,12 @@ const DISAGREED: [(Kind, u64); 20] = [
     (Kind::StatefulSet, 7639),
     (Kind::DaemonSet, 132), // a suspended process deleted pods of another template
     (Kind::DaemonSet, 1026),
+    (Kind::DaemonSet, 1443), // a batch was done of which no slot was released
     (Kind::DaemonSet, 5956), // a simulated controller gave a new pod the name of another pod
     (Kind::DaemonSet, 9810), // another client ended the hold after the lock was released, before the process ended
     (Kind::AdvancedStatefulSet, 146),
     (Kind::AdvancedStatefulSet, 1262),
+    (Kind::AdvancedStatefulSet, 2546), // another client reserved an ordinal between a decision and its patch
     (Kind::AdvancedDaemonSet, 803),
     (Kind::AdvancedDaemonSet, 987),
 ];

@@ -159,8 +159,13 @@ impl BatchOrder {
         for view in scene.views.iter().copied().chain([scene.before]) {
             let allowed = scene.pace.allowed(view.replicas());
             let (now, released) = (scene.change.decided, view.above(partition(scene.after.strategy())));
-            let missing =
-                view.wanted().into_iter().filter(|ordinal| !view.is_available(*ordinal, now)).count();
+            // An outdated pod on a node that is not ready does not count, if the plan ignores such nodes.
+            let is_ignored = |ordinal: &i64| {
+                let node = view.pod(*ordinal).and_then(|pod| pod.node).and_then(|node| view.nodes.get(&node));
+                scene.pace.ignores_unready && node == Some(&false) && !view.is_updated(*ordinal)
+            };
+            let is_missing = |ordinal: &i64| !view.is_available(*ordinal, now) && !is_ignored(ordinal);
+            let missing = view.wanted().into_iter().filter(is_missing).count();
             let goes = |ordinal: &&i64| view.is_available(**ordinal, now) && !view.is_updated(**ordinal);
             let about_to_go = released.iter().filter(goes).count();
             let gone = i64::try_from(missing + about_to_go).unwrap_or(i64::MAX);
