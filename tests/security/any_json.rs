@@ -129,7 +129,7 @@ proptest! {
         let snapshot = json!({"kind": "List", "items": items}).to_string();
         for command in COMMANDS {
             let command = command.replace("KIND", kind);
-            let run = Run::of(command.split(' ')).args(&["-n", "n", "--from", "-"]);
+            let run = Run::of(command.split(' ')).args(["-n", "n", "--from", "-"]);
             let output = run.stdin(snapshot.clone()).run();
             prop_assert!(has_only_known_lines(&output), "{command}: {}", output.transcript);
             if command.starts_with("diff") && output.stderr.is_empty() {

@@ -216,8 +216,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn failed(result: CheckResult, failures: u32) -> Option<Action> {
-        Some(Action::Fail(BatchFailure::Check { batch: 1, result, failures }))
+    fn failed(result: CheckResult, failures: u32) -> Action {
+        Action::Fail(BatchFailure::Check { batch: 1, result, failures })
     }
 
     /// A check that watches a soak of 60s every 30s, and may fail once; its runs begin and end at these times.
@@ -244,8 +244,13 @@ mod tests {
             (&[(50, 51, FAILED)], 80, Some(60), run()),
             (&[(50, 51, FAILED), (80, 81, Passed)], 81, Some(60), None),
             (&[(0, 1, FAILED), (30, 31, Passed), (60, 61, FAILED)], 61, Some(60), wait()),
-            (&[(0, 1, FAILED), (30, 31, FAILED)], 31, None, failed(FAILED, 2)),
-            (&[(0, 1, FAILED), (30, 31, CheckResult::TimedOut)], 31, None, failed(CheckResult::TimedOut, 2)),
+            (&[(0, 1, FAILED), (30, 31, FAILED)], 31, None, Some(failed(FAILED, 2))),
+            (
+                &[(0, 1, FAILED), (30, 31, CheckResult::TimedOut)],
+                31,
+                None,
+                Some(failed(CheckResult::TimedOut, 2)),
+            ),
         ] {
             let mut memory = CheckMemory::default();
             for (since, ended, result) in runs {
@@ -278,6 +283,6 @@ mod tests {
         assert_eq!(next(&memory, Some(13), None, 13), None);
         memory.begin(seconds(14));
         memory.record(FAILED, seconds(15));
-        assert_eq!(next(&memory, Some(13), None, 15), failed(FAILED, 1));
+        assert_eq!(next(&memory, Some(13), None, 15), Some(failed(FAILED, 1)));
     }
 }
