@@ -15,7 +15,9 @@ use crate::model::revision::Revision;
 /// Returns the pods that block the update of a StatefulSet, lowest ordinal first.
 ///
 /// A pod is stuck if it is not ready and its replacement would run another revision. That is the
-/// target at or above the partition, and `status.currentRevision` below it. The controller waits
+/// target at or above the partition, and `status.currentRevision` below it. Below it a ready pod
+/// must run that revision: with an original `OnDelete` or partition it may be one that was replaced
+/// long ago. The controller waits
 /// for such a pod and never replaces it. It creates pods in ascending order, so the lowest must be
 /// deleted first (with the descending order a real StatefulSet never recovered).
 ///
@@ -40,6 +42,10 @@ pub fn stuck_pods<'a>(
         pods.filter_map(|pod| Some((strategy::partition_index(after, &pod.name)?, pod))).collect();
     let stable = observation.workload.recorded_stable_revision();
     let stable = observation.revisions.iter().find(|revision| stable == Some(revision.name.as_str()));
+    let serves = |revision: &&Revision| {
+        observation.own_pods().any(|pod| pod.ready && observation.workload.runs(pod, revision))
+    };
+    let stable = stable.filter(serves);
     let is_given_up = |pod| stable.is_some_and(|stable| !observation.workload.runs(pod, stable));
     pods.retain(|(index, pod)| *index >= partition || is_given_up(pod));
     pods.sort_by_key(|(index, _)| *index);
@@ -207,9 +213,18 @@ mod tests {
             (2, "db-1", false), // already on the target
             (3, "db-2", false),
             (4, "db-2", false),
+            (5, "db-5", true),
         ];
         assert_eq!(stuck_names(&spec, "db-5", &pods), ["db-3", "db-4"]);
         assert_eq!(stuck_names(&spec, "db-gone", &pods), ["db-4"]);
+    }
+
+    /// All pods were updated by hand under `OnDelete`, which leaves the current revision in the status as it was.
+    #[test]
+    fn below_the_partition_no_pod_returns_to_a_revision_that_no_ready_pod_runs() {
+        let spec = json!({"updateStrategy": {"rollingUpdate": {"partition": 4}}});
+        let pods = [(0, "db-2", false), (1, "db-2", true), (2, "db-5", false)];
+        assert_eq!(stuck_names(&spec, "db-5", &pods), [""; 0]);
     }
 
     /// The controller stores the new generation before it stores the revision that it updates to.
