@@ -229,7 +229,7 @@ fn strategy_with(state: &State<'_>, kept: usize) -> HoldFields {
 
 /// Returns a label selector that matches the same nodes, without those of these hostnames.
 fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
-    let mut selector = selector.unwrap_or_else(|| json!({}));
+    let mut selector = selector.filter(Value::is_object).unwrap_or_else(|| json!({}));
     let others = json!({"key": HOSTNAME, "operator": "NotIn", "values": hostnames});
     match selector["matchExpressions"].as_array_mut() {
         Some(expressions) => expressions.push(others),
@@ -285,6 +285,13 @@ mod tests {
     use crate::model::revision::Revisions;
     use crate::model::step::slot::tests::{NOW, held_by_plan};
     use crate::model::step::state_of;
+
+    /// Any client that may write annotations can store such a selector.
+    #[test]
+    fn a_selector_that_is_no_object_selects_every_node() {
+        let nodes = BTreeSet::from(["n1"]);
+        assert_eq!(without_nodes(Some(json!("pool=a")), &nodes), without_nodes(None, &nodes));
+    }
 
     /// A node without the label cannot be left out.
     #[test]
