@@ -150,7 +150,7 @@ impl StopSignal {
 }
 
 /// One pod, identified by name and uid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PodRef {
     /// The name.
     pub name: String,

@@ -221,7 +221,7 @@ impl Stepper {
             |sent: &mut InFlight| matches!(sent.action, Action::DeleteWave(_) | Action::DeleteStuckPod(_));
         let Some(sent) = self.in_flight.take_if(is_deletion) else { return };
         for (pod, result) in results {
-            self.unanswered_pods.remove(&pod.name);
+            self.unanswered_pods.remove(&pod);
             match result {
                 DeletionResult::Deleted if matches!(sent.action, Action::DeleteStuckPod(_)) => {
                     self.memory.stuck_pods.record(&pod);
@@ -229,7 +229,7 @@ impl Stepper {
                 DeletionResult::Deleted => {}
                 DeletionResult::NotSent => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
-                    self.unanswered_pods.insert(pod.name);
+                    self.unanswered_pods.insert(pod);
                     self.must_refresh = true;
                     if !self.has_outcome() {
                         self.retry(&error, now);

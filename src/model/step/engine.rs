@@ -14,7 +14,7 @@ use super::start::prepare_plan;
 use super::state::State;
 use super::state_of;
 use super::view::{PlanView, batch, plan_view};
-use crate::model::engine::{Effects, Engine, Now, StopSignal};
+use crate::model::engine::{Effects, Engine, Now, PodRef, StopSignal};
 use crate::model::follow::CauseUpdate;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
@@ -40,8 +40,8 @@ pub struct Stepper {
     pub(super) conflicts: usize,
     /// Whether the next action needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
-    /// The names of the pods whose deletion got no response, also of those in the wave in flight.
-    pub(super) unanswered_pods: BTreeSet<String>,
+    /// The pods whose deletion got no response, also those in the wave in flight.
+    pub(super) unanswered_pods: BTreeSet<PodRef>,
     pub(super) due: Option<Duration>,
     /// The tasks since the last event.
     pub(super) tasks: Vec<Task>,
@@ -136,11 +136,11 @@ impl Stepper {
     /// Returns the pods whose deletion was sent and got no response, and that are still there.
     #[must_use]
     pub fn unanswered(&self) -> Vec<String> {
-        let is_left = |name: &&String| {
+        let is_left = |deleted: &&PodRef| {
             let mut pods = self.cluster.observed().into_iter().flat_map(Observation::own_pods);
-            pods.any(|pod| pod.is_active() && pod.name == **name)
+            pods.any(|pod| pod.is_active() && pod.uid == deleted.uid)
         };
-        self.unanswered_pods.iter().filter(is_left).cloned().collect()
+        self.unanswered_pods.iter().filter(is_left).map(|pod| pod.name.clone()).collect()
     }
 
     /// Returns what the last write was to do, as an imperative, if it got no response and no refresh since shows whether it is
@@ -272,7 +272,7 @@ impl Stepper {
                 let pods = wave.clone();
                 let evict = state.is_some_and(|state| state.pace().evict);
                 self.memory.batch.last_wave = Some(now.elapsed);
-                self.unanswered_pods.extend(wave.iter().map(|pod| pod.name.clone()));
+                self.unanswered_pods.extend(wave.iter().cloned());
                 self.send(Action::DeleteWave(wave), Task::DeletePods { pods, evict }, now);
             }
             Action::DeleteStuckPod(pod) => {

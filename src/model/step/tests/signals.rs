@@ -1,7 +1,9 @@
 //! A signal while a wave of deletions is in flight.
 
+use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
+use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::DeletionResult;
 use crate::model::engine::{PodRef, StopSignal};
@@ -55,4 +57,28 @@ fn deletions_without_an_answer_are_unknown() {
     let mut names: Vec<_> = wave.iter().map(|pod| pod.name.clone()).collect();
     names.sort();
     assert_eq!(fixture.stepper.unanswered(), names);
+}
+
+/// The replacement of a pod of a StatefulSet has the name of the deleted pod.
+#[test]
+fn a_deletion_without_an_answer_is_not_left_once_the_pod_is_replaced() {
+    let mut failed = StepperFixture::of(StepOptions::default(), broken());
+    failed.run();
+    failed.cluster.change("/spec/template", template(3));
+    failed.cluster.tick();
+    let mut fixture = failed.then("two", StepOptions { new_plan: true, ..all_by(5) });
+    let no_answer = Error::new(ErrorKind::Unreachable, "no answer");
+    fixture.removals.push_back(DeletionResult::Unknown(no_answer));
+    while !fixture.removals.is_empty() {
+        fixture.pass(1);
+    }
+    assert_eq!(fixture.stepper.unanswered(), ["db-4"]);
+    let uid = fixture.cluster.pods[&4].uid.clone();
+    fixture.cluster.delete("db-4", &uid);
+    fixture.cluster.tick();
+    fixture.see(StepEvent::Stopped(StopSignal::Interrupted));
+    fixture.pass(10);
+    assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
+    assert!(fixture.cluster.pods.contains_key(&4));
+    assert_eq!(fixture.stepper.unanswered(), [""; 0]);
 }
