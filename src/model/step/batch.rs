@@ -138,7 +138,7 @@ fn is_younger(state: &State<'_>, pod: &Pod, than: Duration) -> bool {
 
 /// Whether a released slot that is not healthy is still young enough to become healthy.
 fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
-    let limit = state.pace().batch_timeout;
+    let limit = state.batch_limit();
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
     let has_fatal_cause = fatal_cause(state, memory).is_some();
     (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.progress.is_over(limit)

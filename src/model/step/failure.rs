@@ -23,7 +23,7 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
     if let Some(cause) = fatal_cause(state, memory) {
         return Some(fail(Some(batch.number), cause, cause.pods.clone()));
     }
-    memory.progress.is_over(state.pace().batch_timeout).then(|| past_timeout(state, batch.number))
+    memory.progress.is_over(state.batch_limit()).then(|| past_timeout(state, batch.number))
 }
 
 /// Returns the decision if updated pods fail outside a batch, for a plan that rolls back then. Other plans begin no batch
@@ -52,7 +52,7 @@ pub(super) fn fatal_cause<'m>(state: &State<'_>, memory: &'m Memory) -> Option<&
 /// Decides after the timeout of a batch. The batch has failed only if one of its pods was replaced. Otherwise other
 /// unavailable pods may have left no room for it, which is no fault of the new revision.
 fn past_timeout(state: &State<'_>, batch: usize) -> Action {
-    let after = state.pace().batch_timeout;
+    let after = state.batch_limit();
     let names = |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(PodSlot::label).collect::<Vec<_>>();
     let failed: Vec<_> = state.required().filter(|slot| !slot.is_healthy() && slot.is_replaced()).collect();
     if !failed.is_empty() {
@@ -129,7 +129,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
         return Action::end_plan(outcome, state.hold, workload);
     }
-    if memory.progress.is_over(state.pace().batch_timeout) {
+    if memory.progress.is_over(state.batch_limit()) {
         let not_current = "the controller does not report the revision as the current one";
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }

@@ -162,7 +162,7 @@ impl Memory {
 
     /// Returns when elapsed time alone changes the decision on a plan that is stepped.
     pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
-        let limit = state.pace().batch_timeout;
+        let limit = state.batch_limit();
         if state.plan.rolling_back {
             return self.progress.due(limit);
         }

@@ -2,6 +2,7 @@
 //! that can be stepped.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
 use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
@@ -108,6 +109,12 @@ impl<'a> State<'a> {
 
     pub(super) fn pace(&self) -> &'a Pace {
         &self.plan.pace
+    }
+
+    /// Returns how long a pod is awaited: the original `minReadySeconds` come on top of `--batch-timeout`.
+    pub(super) fn batch_limit(&self) -> Duration {
+        let min_ready = u64::try_from(self.original_min_ready_seconds).unwrap_or_default();
+        self.pace().batch_timeout.saturating_add(Duration::from_secs(min_ready))
     }
 
     /// Whether a pod is available and not terminating.

@@ -92,6 +92,16 @@ fn a_slow_batch_times_out_and_soaking_does_not_count() {
 }
 
 #[test]
+fn min_ready_seconds_do_not_count_as_waiting() {
+    let mut options = StepOptions::default();
+    options.pace.batch_timeout = Some(seconds(20));
+    let mut cluster = FakeCluster::paused(3);
+    cluster.object["spec"]["minReadySeconds"] = 30.into();
+    let mut fixture = StepperFixture::of(options, cluster);
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 3 });
+}
+
+#[test]
 fn a_rollback_is_done_when_its_pods_are_available_for_min_ready_seconds() {
     let mut options = all_by(2);
     options.pace.on_failure = Some(OnFailure::Undo);
