@@ -23,7 +23,7 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
     if let Some(cause) = fatal_cause(state, memory) {
         return Some(fail(Some(batch.number), cause, cause.pods.clone()));
     }
-    memory.progress.is_over(state.batch_limit()).then(|| past_timeout(state, batch.number))
+    past_timeout(state, memory, batch.number)
 }
 
 /// Returns the decision if updated pods fail outside a batch, for a plan that rolls back then. Other plans begin no batch
@@ -49,25 +49,36 @@ pub(super) fn fatal_cause<'m>(state: &State<'_>, memory: &'m Memory) -> Option<&
     fatal.find(|cause| cause.pods.is_empty() || cause.pods.iter().any(is_required))
 }
 
-/// Decides after the timeout of a batch. The batch has failed only if one of its pods was replaced. Otherwise other
-/// unavailable pods may have left no room for it, which is no fault of the new revision.
-fn past_timeout(state: &State<'_>, batch: usize) -> Action {
+/// Decides when slots are late: awaited for the timeout. The batch has failed if one of them is its own, and runs the new
+/// revision or was replaced for it. Otherwise the plan stops for other slots that are late, or whose unavailable pods leave
+/// no room: they are no fault of the new revision. Without such slots the controller or an eviction is too slow.
+fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Action> {
     let after = state.batch_limit();
-    let names = |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(PodSlot::label).collect::<Vec<_>>();
-    let failed: Vec<_> = state.required().filter(|slot| !slot.is_healthy() && slot.is_replaced()).collect();
-    if !failed.is_empty() {
-        return Action::Fail(BatchFailure::TimedOut { batch, after, pods: names(failed) });
+    let is_late = |slot: &PodSlot<'_>| state.is_awaited(slot) && memory.progress.is_late(&slot.key, after);
+    let late: Vec<_> = state.slots.iter().filter(|slot| is_late(slot)).collect();
+    if late.is_empty() {
+        return None;
     }
-    let is_other = |slot: &&PodSlot<'_>| {
-        state.budget_left() <= 0 && !state.is_required(slot) && !state.is_in_batch(slot)
+    let fail = |slots: Vec<&PodSlot<'_>>| {
+        let pods = slots.into_iter().map(PodSlot::label).collect();
+        Some(Action::Fail(BatchFailure::TimedOut { batch, after, pods }))
     };
-    let others: Vec<_> = state.unavailable_slots().filter(is_other).collect();
-    if !others.is_empty() {
-        let pods = state.reasons(others);
-        return Action::stop(StopReason::Unhealthy { pods, allowed: state.allowed() });
+    let failed: Vec<_> =
+        late.iter().copied().filter(|slot| slot.is_in_last_batch && slot.is_replaced()).collect();
+    if !failed.is_empty() {
+        return fail(failed);
     }
-    let waiting = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
-    Action::Fail(BatchFailure::TimedOut { batch, after, pods: names(waiting) })
+    let has_no_room = state.budget_left() <= 0;
+    let blocks = |slot: &&PodSlot<'_>| {
+        let takes_room = has_no_room && !slot.is_tolerated && slot.is_unavailable(state.pace());
+        let is_released_by_batch = slot.is_in_last_batch && slot.is_released;
+        !is_released_by_batch && (takes_room || state.is_required(slot) && is_late(slot))
+    };
+    let others: Vec<_> = state.slots.iter().filter(blocks).collect();
+    if others.is_empty() {
+        return fail(late);
+    }
+    Some(Action::stop(StopReason::Unhealthy { pods: state.reasons(others), allowed: state.allowed() }))
 }
 
 const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";

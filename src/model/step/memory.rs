@@ -63,11 +63,11 @@ pub(super) struct BatchMemory {
     pub(super) is_finished_here: bool,
 }
 
-/// How long a batch or a rollback has been waiting for its pods since the last one became ready.
+/// How long a batch or a rollback has been waiting for its pods since one was ready for the first time.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The highest number of pods that were ready at one time.
-    furthest: usize,
+    /// The slots whose pods were ready before, by key.
+    ready: BTreeSet<String>,
     /// How long each slot was awaited since then, by key. Interruptions of several pods do not add up.
     waited: BTreeMap<String, Duration>,
     /// The slots that are awaited, and when they were observed last.
@@ -108,12 +108,15 @@ impl Memory {
         self.tolerated = BTreeSet::new();
     }
 
-    /// Records the slots of an observation: how many of the batch are healthy, whether any pod is being replaced, and the
-    /// soak. Returns the report of its first interruption.
+    /// Records the slots of an observation: which ones are healthy, whether any pod is being replaced, and the soak.
+    /// Returns the report of its first interruption.
     pub(super) fn observe(&mut self, state: &State<'_>) -> Option<StepReport> {
         let now = state.now.elapsed;
         let interruption = self.soak.observe(state.soaking(), now);
-        let ready = state.slots.iter().filter(|slot| slot.is_healthy() && state.is_in_batch(slot)).count();
+        let released = state.slots.iter().filter(|slot| slot.is_released);
+        let released: BTreeSet<_> = released.map(|slot| slot.key.as_str()).collect();
+        self.progress.ready.retain(|key| released.contains(key.as_str())); // a scale-down removed the others
+        let ready = state.soaking().filter(|slot| slot.is_healthy()).map(|slot| &slot.key);
         let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot));
         self.progress.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
         let is_moving = !self.progress.awaited.is_empty();
@@ -129,7 +132,8 @@ impl Memory {
 
     /// Records how many pods are rolled back. Returns the report of a new rollback.
     pub(super) fn observe_rollback(&mut self, state: &State<'_>) -> Option<StepReport> {
-        self.progress.observe(state.returned_pods().0, [ROLLBACK], state.now.elapsed);
+        let back = (0..state.returned_pods().0).map(|pod| pod.to_string());
+        self.progress.observe(back, [ROLLBACK], state.now.elapsed);
         let rollback = &mut self.rollback;
         if rollback.revision.is_some() {
             return None;
@@ -200,11 +204,21 @@ impl Memory {
 impl Progress {
     /// A longer time without an observation counts as a minute: the process was suspended.
     ///
-    /// Restarts the time when more pods are ready than ever before. A large batch is released pod by pod. A crashing
-    /// pod becomes ready repeatedly, and must not restart it.
-    fn observe<'s>(&mut self, ready: usize, awaited: impl IntoIterator<Item = &'s str>, now: Duration) {
-        if ready > self.furthest {
-            *self = Self { furthest: ready, ..Self::default() };
+    /// Restarts the time when a pod is ready whose slot had no ready pod before. A large batch is released pod by pod, and a
+    /// StatefulSet creates the pods of a scale-up one after the other. A crashing pod becomes ready repeatedly, and must not
+    /// restart it.
+    fn observe<'s>(
+        &mut self,
+        ready: impl IntoIterator<Item = impl AsRef<str>>,
+        awaited: impl IntoIterator<Item = &'s str>,
+        now: Duration,
+    ) {
+        for key in ready {
+            if !self.ready.contains(key.as_ref()) {
+                self.ready.insert(key.as_ref().to_owned());
+                self.waited.clear();
+                self.awaited.clear();
+            }
         }
         for key in std::mem::take(&mut self.awaited) {
             *self.waited.entry(key).or_default() += now.saturating_sub(self.observed).min(REPORT_TIME);
@@ -224,6 +238,10 @@ impl Progress {
         self.waited.values().any(|waited| *waited >= limit)
     }
 
+    pub(super) fn is_late(&self, key: &str, limit: Duration) -> bool {
+        self.waited.get(key).is_some_and(|waited| *waited >= limit)
+    }
+
     pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
         let waited = self.awaited.iter().map(|key| self.waited.get(key).copied().unwrap_or_default());
         Some(self.observed.saturating_add(limit.saturating_sub(waited.max()?)))
@@ -241,19 +259,20 @@ mod tests {
     /// A node pool is upgraded during a soak: each pod is away for a minute, one after the other.
     #[test]
     fn interruptions_of_several_pods_do_not_add_up() {
+        const READY: [&str; 3] = ["a", "b", "c"];
         let (limit, mut progress) = (seconds(150), Progress::default());
         for (now, awaited) in [(0, "a"), (60, "b"), (120, "c"), (180, "")] {
-            progress.observe(3, [awaited].into_iter().filter(|key| !key.is_empty()), seconds(now));
+            progress.observe(READY, [awaited].into_iter().filter(|key| !key.is_empty()), seconds(now));
         }
         assert!(!progress.is_over(limit));
         // One pod that becomes ready again and again, as in a crash loop.
         for now in (200..500).step_by(20) {
-            progress.observe(3, (now % 40 == 0).then_some("a"), seconds(now));
+            progress.observe(READY, (now % 40 == 0).then_some("a"), seconds(now));
         }
         assert!(progress.is_over(limit));
         progress.continue_after_outage(limit);
         assert!(!progress.is_over(limit));
-        progress.observe(3, ["a"], seconds(500));
+        progress.observe(READY, ["a"], seconds(500));
         assert_eq!(
             progress.due(limit),
             Some(seconds(540)),

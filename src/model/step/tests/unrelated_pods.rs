@@ -1,5 +1,7 @@
 //! Failures of pods and nodes outside the present batch.
 
+use serde_json::json;
+
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
@@ -36,10 +38,15 @@ fn a_batch_without_room_for_another_pod_has_not_failed() {
     fixture.cluster.pods.get_mut(&0).unwrap().sick_until = 1_000_000;
     fixture.bound = None;
     let end = fixture.run();
-    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
-    assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-0"]);
+    assert_eq!(unhealthy(&end), ["db-0"]);
     assert_eq!((fixture.cluster.on(2), fixture.cluster.partition()), (1, 3));
     assert!(fixture.elapsed() > 600, "{}", fixture.elapsed());
+}
+
+/// The pods that stopped the plan.
+fn unhealthy(end: &StepOutcome) -> Vec<&str> {
+    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = end else { panic!("{end:?}") };
+    pods.iter().map(|(pod, _)| pod.as_str()).collect()
 }
 
 /// Makes db-4 and its node fail permanently.
@@ -64,10 +71,71 @@ fn a_node_that_fails_after_its_batch_counts_as_unavailable_but_fails_no_batch() 
     assert_eq!(fixture.cluster.on(2), 2, "the second batch soaks");
     lose_the_first(&mut fixture);
     let end = fixture.run();
-    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
-    assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-4"]);
+    assert_eq!(unhealthy(&end), ["db-4"]);
     assert_eq!((fixture.cluster.on(2), fixture.cluster.partition()), (2, 3));
     assert!(fixture.reports.contains(&StepReport::Skipped(vec!["db-4".to_owned()])), "{:?}", fixture.reports);
+}
+
+/// Without `--force` its pod is awaited, and it is no fault of the batch that soaks.
+#[test]
+fn a_pod_of_an_earlier_batch_that_is_late_stops_the_plan() {
+    let mut options = all_but_unready_nodes();
+    options.pace.ignore_unready_nodes = None;
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
+    fixture.pass(80);
+    assert_eq!(fixture.cluster.on(2), 2, "the second batch soaks");
+    lose_the_first(&mut fixture);
+    let end = fixture.run();
+    assert_eq!(unhealthy(&end), ["db-4"]);
+    assert!(fixture.elapsed() > 680, "{}", fixture.elapsed());
+    assert_eq!((fixture.cluster.on(2), fixture.cluster.partition()), (2, 3));
+}
+
+/// They leave no room for the rest of their own batch, and run the old revision.
+#[test]
+fn outdated_pods_of_the_batch_that_are_unavailable_stop_the_plan() {
+    let mut options = all_by(5);
+    options.pace.canary = Some(false);
+    options.pace.on_failure = Some(OnFailure::Undo);
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
+    while fixture.cluster.on(2) == 0 {
+        fixture.pass(1);
+    }
+    for index in [0, 1] {
+        fixture.cluster.pods.get_mut(&index).unwrap().sick_until = 1_000_000;
+    }
+    fixture.bound = None;
+    let end = fixture.run();
+    assert_eq!(unhealthy(&end), ["db-1", "db-0"]);
+    assert_eq!(fixture.cluster.update(), 2);
+}
+
+/// A pod takes 90s to be ready, and the controller creates one after the other.
+#[test]
+fn the_pods_of_a_scale_up_may_take_longer_together_than_the_batch_timeout() {
+    let mut cluster = FakeCluster::paused(5);
+    cluster.start_up = 90;
+    let options = StepOptions { reach: Some(Reach::Next), ..all_but_unready_nodes() };
+    let mut fixture = StepperFixture::of(options, cluster);
+    while !(fixture.cluster.on(2) == 1 && fixture.cluster.unavailable() == 0) {
+        fixture.pass(1);
+    }
+    fixture.cluster.change("/spec/replicas", json!(15));
+    fixture.bound = None;
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 11, of: 15 });
+    assert!(fixture.elapsed() > 10 * 90, "{}", fixture.elapsed());
+}
+
+#[test]
+fn a_pod_of_a_scale_up_that_is_not_created_stops_the_plan() {
+    let mut fixture = StepperFixture::of(all_but_unready_nodes(), FakeCluster::paused(5));
+    fixture.pass(30);
+    fixture.cluster.change("/spec/replicas", json!(6));
+    fixture.cluster.controls = false;
+    fixture.bound = None;
+    let end = fixture.run();
+    assert_eq!(unhealthy(&end), ["db-5"]);
+    assert_eq!(fixture.cluster.update(), 2);
 }
 
 /// The controller does not call a set complete that has a pod that is not ready.
