@@ -112,7 +112,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
             Action::wait_for("a cause to resolve, or to outlast its grace period")
         }
-        Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {
+        Some(_) if state.unavailable_slots().any(|slot| is_starting(state, memory, slot)) => {
             Action::wait_for("the pods that are starting")
         }
         Some(reason) => Action::stop(reason),
@@ -121,10 +121,11 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
 }
 
 /// Whether an unavailable pod is [`YOUNG`], or terminates and its deletion deadline has not passed. After another change of
-/// the template, the pods of a batch may be replaced once more.
-fn is_starting(state: &State<'_>, slot: &PodSlot<'_>) -> bool {
+/// the template, the pods of a batch may be replaced once more. A slot whose pods are replaced again and again has a limit.
+fn is_starting(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let now = state.now.server_time;
-    slot.pod.is_some_and(|pod| {
+    let is_late = memory.progress.is_late(&slot.key, state.batch_limit());
+    slot.pod.filter(|_| !is_late).is_some_and(|pod| {
         !pod.terminating && is_younger(state, pod, YOUNG)
             || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
     })
@@ -141,7 +142,7 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
     let limit = state.batch_limit();
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
     let has_fatal_cause = fatal_cause(state, memory).is_some();
-    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.progress.is_over(limit)
+    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.progress.is_late(&slot.key, limit)
 }
 
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::action::Action;
 use super::event::{BatchView, StepOptions, StepReport};
 use super::ownership::Ownership;
+use super::slot::PodSlot;
 use super::soak::{CheckMemory, Soak};
 use super::state::State;
 use crate::model::cause::{AllowedRestarts, Cause, causes_without_holds};
@@ -117,9 +118,11 @@ impl Memory {
         let released: BTreeSet<_> = released.map(|slot| slot.key.as_str()).collect();
         self.progress.ready.retain(|key| released.contains(key.as_str())); // a scale-down removed the others
         let ready = state.soaking().filter(|slot| slot.is_healthy()).map(|slot| &slot.key);
-        let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot));
+        // Between two batches any unavailable pod may be the one that the plan waits for.
+        let may_be_awaited = |slot: &PodSlot<'_>| state.present_batch.is_none() && !slot.is_available;
+        let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot) || may_be_awaited(slot));
         self.progress.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
-        let is_moving = !self.progress.awaited.is_empty();
+        let is_moving = state.is_moving();
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
@@ -244,6 +247,7 @@ impl Progress {
 
     pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
         let waited = self.awaited.iter().map(|key| self.waited.get(key).copied().unwrap_or_default());
+        let waited = waited.filter(|waited| *waited < limit);
         Some(self.observed.saturating_add(limit.saturating_sub(waited.max()?)))
     }
 }

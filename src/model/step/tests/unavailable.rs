@@ -50,6 +50,30 @@ fn an_outdated_pod_is_awaited_for_the_grace_period_of_its_deletion() {
 }
 
 #[test]
+fn an_outdated_pod_that_is_replaced_again_and_again_is_not_awaited_without_end() {
+    let mut fixture = StepperFixture::of(StepOptions::default(), FakeCluster::paused(5));
+    fixture.bound = None;
+    for _ in 0..60 {
+        let now = fixture.cluster.seconds;
+        let pod = fixture.cluster.pods.get_mut(&1).unwrap();
+        (pod.created, pod.started, pod.ready, pod.sick_until) = (now, now, None, now + 30);
+        fixture.pass(20);
+    }
+    let end = fixture.stepper.outcome();
+    assert!(matches!(end, Some(StepOutcome::Stopped(StopReason::Unhealthy { .. }))), "{end:?}");
+}
+
+/// A quota keeps the controller from creating the replacement.
+#[test]
+fn the_replacement_of_a_stuck_pod_is_not_awaited_without_end() {
+    let mut fixture = replaces_a_broken_pod();
+    fixture.cluster.controls = false;
+    let end = fixture.run();
+    let StepOutcome::Stopped(StopReason::Unhealthy { pods, .. }) = &end else { panic!("{end:?}") };
+    assert_eq!(pods, &[("db-3".to_owned(), "it does not exist".to_owned())]);
+}
+
+#[test]
 fn max_unavailable_is_never_all_of_several_pods() {
     let pace = Pace { max_unavailable: Some(Amount::Pods(4)), ..Pace::default() };
     for (wanted, allowed) in [(6, 4), (5, 4), (4, 3), (2, 1), (1, 1)] {
@@ -171,9 +195,8 @@ fn no_pod_is_released_while_too_many_are_unavailable() {
 }
 
 /// An update failed in its second batch, and another template replaces it. The controller waits for the broken pod,
-/// whichever pod is released.
-#[test]
-fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
+/// whichever pod is released. It was just deleted.
+fn replaces_a_broken_pod() -> StepperFixture {
     let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(5));
     fixture.bound = None;
     fixture.pass(12);
@@ -182,12 +205,21 @@ fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
     assert!(matches!(end, StepOutcome::Failed { .. }), "{end:?}");
     fixture.cluster.change("/spec/template", template(3));
     let mut fixture = fixture.then("two", StepOptions { new_plan: true, ..all_by(2) });
-    fixture.pass(40); // it may only be starting
+    while replaced(&fixture) == 0 {
+        fixture.pass(1);
+    }
+    assert!(fixture.elapsed() > 30, "it may only be starting");
+    fixture
+}
+
+fn replaced(fixture: &StepperFixture) -> usize {
+    fixture.reports.iter().filter(|event| matches!(event, StepReport::ReplacesStuckPod(_))).count()
+}
+
+#[test]
+fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
+    let mut fixture = replaces_a_broken_pod();
     fixture.cluster.crashing.clear(); // the old revision works
     assert_eq!(fixture.run(), StepOutcome::Complete, "{:?}", fixture.reports);
-    assert_eq!(
-        fixture.reports.iter().filter(|event| matches!(event, StepReport::ReplacesStuckPod(_))).count(),
-        1
-    );
-    assert_eq!(fixture.cluster.on(3), 5);
+    assert_eq!((replaced(&fixture), fixture.cluster.on(3)), (1, 5));
 }
