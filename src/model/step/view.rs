@@ -36,6 +36,8 @@ pub struct PlanView {
     pub updated: usize,
     /// The pace.
     pub pace: Pace,
+    /// How long a pod of a batch is awaited.
+    pub batch_limit: Duration,
     /// How many pods may be unavailable, for the present replicas.
     pub max_unavailable: usize,
     /// Whether that is the workload's own limit.
@@ -104,6 +106,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         wanted: state.slots.len(),
         updated: state.slots.iter().filter(|slot| slot.is_updated).count(),
         pace: pace.clone(),
+        batch_limit: state.batch_limit(),
         max_unavailable: state.allowed(),
         reach: plan.reach.unwrap_or(Reach::Next),
         batches,

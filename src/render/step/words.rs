@@ -40,7 +40,7 @@ pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     };
     let mut safeguards = vec![
         format!("at most {} unavailable{own}{surge}", plural(view.max_unavailable, "pod")),
-        format!("{} for each pod to become available", go_duration::short(pace.batch_timeout)),
+        format!("{} for each pod to become available", go_duration::short(view.batch_limit)),
     ];
     safeguards.extend(pace.check.as_ref().map(|check| match check.watch {
         None => "a check after each batch".to_owned(),

@@ -10,7 +10,7 @@ use crate::model::api::pod::Pod;
 use crate::model::engine::StopSignal;
 use crate::model::hold::hold_words;
 use crate::model::hold::plan::{Amount, BatchFailure, BatchSize, OnFailure, Reach};
-use crate::model::step::slot::tests::updated_slot;
+use crate::model::step::slot::tests::{NOW, updated_slot};
 use crate::model::step::*;
 
 pub(super) fn broken() -> FakeCluster {
@@ -99,6 +99,7 @@ fn min_ready_seconds_do_not_count_as_waiting() {
     cluster.object["spec"]["minReadySeconds"] = 30.into();
     let mut fixture = StepperFixture::of(options, cluster);
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 3 });
+    assert_eq!(fixture.stepper.view(NOW).unwrap().batch_limit, seconds(50));
 }
 
 #[test]
