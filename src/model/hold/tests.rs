@@ -451,6 +451,59 @@ fn the_end_of_a_hold_keeps_what_another_client_changed() {
     }
 }
 
+/// `kubectl apply` of a manifest with only one of the limits keeps the other one of the hold, of which later rollouts would
+/// take down that many pods.
+#[test]
+fn the_end_of_a_hold_of_a_deployment_keeps_the_limits_that_another_client_wrote() {
+    let limits = |limits: Value| json!({"type": "RollingUpdate", "rollingUpdate": limits});
+    let (surge, unavailable) = (json!({"maxSurge": 3}), json!({"maxUnavailable": "10%"}));
+    let quarters = limits(json!({"maxSurge": "25%", "maxUnavailable": "25%"}));
+    let whole = limits(json!({"maxSurge": 2, "maxUnavailable": 2}));
+    let recreate = json!({"type": "Recreate"});
+    let surge_only = limits(json!({"maxSurge": 1, "maxUnavailable": 0}));
+    for (original, written, expected) in [
+        (quarters.clone(), limits(json!({})), quarters.clone()),
+        (quarters.clone(), limits(surge.clone()), limits(json!({"maxSurge": 3, "maxUnavailable": "25%"}))),
+        (quarters.clone(), limits(unavailable), limits(json!({"maxSurge": "25%", "maxUnavailable": "10%"}))),
+        (json!(null), limits(surge.clone()), json!({"rollingUpdate": surge})), // the API server adds its defaults
+        (quarters.clone(), whole.clone(), whole),
+        (quarters, recreate.clone(), recreate),
+        // The API server refuses two limits of zero.
+        (surge_only.clone(), limits(json!({"maxSurge": 0})), surge_only),
+    ] {
+        let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "w", "uid": "u"},
+            "spec": {"replicas": 10, "minReadySeconds": 5, "strategy": original, "template": template("x:2")}});
+        let workload = Workload::of_json(&object).unwrap();
+        let fields = HeldBudget::ONE_SURGE_POD.raised(9, 1, 0, 10).unwrap().running_fields();
+        assert_eq!(fields.get("strategy").unwrap()["rollingUpdate"]["maxUnavailable"], "80%");
+        let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
+        let hold = Hold::new(&workload, fields.clone()).with_plan(plan);
+        let mut changed = hold.into_patch(&workload, Some(fields)).1.after().clone();
+        if written["type"] == "Recreate" {
+            changed["spec"]["strategy"] = written.clone();
+        }
+        merge(&mut changed["spec"]["strategy"], &written);
+        let words = format!("{original}, and then {written}");
+        for min_ready_seconds in [None, Some(10)] {
+            if let Some(seconds) = min_ready_seconds {
+                changed["spec"]["minReadySeconds"] = seconds.into(); // ends the hold
+            }
+            let changed = Workload::of_json(&changed).unwrap();
+            let hold = Hold::of(&changed).unwrap().unwrap();
+            assert_eq!(hold.is_in_force(&changed), min_ready_seconds.is_none());
+            let strategy = |object: &Value| object["spec"]["strategy"].clone();
+            assert_eq!(strategy(hold.ending(&changed).after()), expected, "{words}: the end");
+            let (Resume::End(patch) | Resume::Forget(patch)) = resume(&changed, true).unwrap() else {
+                panic!("{words}")
+            };
+            assert_eq!(strategy(patch.after()), expected, "{words}: resume");
+            let again = hold.with_present_originals(&changed);
+            let original = again.original_strategy(&changed).cloned().unwrap_or_default();
+            assert_eq!(original, expected, "{words}: the next plan");
+        }
+    }
+}
+
 fn merge(into: &mut Value, change: &Value) {
     let Value::Object(members) = change else { return *into = change.clone() };
     for (name, change) in members {

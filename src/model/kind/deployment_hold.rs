@@ -39,7 +39,8 @@ impl HeldBudget {
 
     /// Returns the budget that keeps a paused Deployment of these sizes of ReplicaSets as it is. A paused Deployment of
     /// several ReplicaSets is scaled in proportion until it has `maxSurge` more pods than wanted, so that the surge has to
-    /// be exact.
+    /// be exact. Without updated pods, several outdated ReplicaSets get one pod more until the first batch: a
+    /// `maxUnavailable` in place of the surge would let that batch remove an available pod.
     fn at_rest(updated: i64, outdated: i64, wanted: i64) -> Self {
         let surge = (updated + outdated - wanted).max(0);
         let raised = Self::ONE_SURGE_POD.raised(updated, surge, 0, wanted);
@@ -126,13 +127,18 @@ impl HeldBudget {
         HoldFields::from([
             ("minReadySeconds", NEVER_AVAILABLE.into()),
             ("progressDeadlineSeconds", NO_DEADLINE.into()),
-            ("strategy", json!({"type": "RollingUpdate", "rollingUpdate": limits})),
+            (STRATEGY, json!({"type": "RollingUpdate", "rollingUpdate": limits})),
         ])
     }
 }
 
 /// The fields that [`HeldBudget::paused_fields`] and [`HeldBudget::running_fields`] replace.
-pub(super) const FIELDS: &[&str] = &["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
+pub(super) const FIELDS: &[&str] = &["paused", "minReadySeconds", "progressDeadlineSeconds", STRATEGY];
+
+const STRATEGY: &str = "strategy";
+
+/// The members of `rollingUpdate` that a hold replaces.
+const LIMITS: [&str; 2] = ["maxSurge", "maxUnavailable"];
 
 /// Returns the fields that hold a Deployment as it is: paused, with the budget at which it rests. It is paused until the
 /// controller has counted the updated pods again: a controller that acts on counts from before the hold would take them
@@ -142,15 +148,51 @@ pub(super) fn fields_to_hold(workload: &Workload, pods: &PresentPods<'_>) -> Hol
     HeldBudget::at_rest(updated, outdated, workload.wanted()).paused_fields()
 }
 
-/// Whether a field still has the value of the hold. Two fields have values that only a hold has. The others may have been
-/// written by the same manager: `kubectl rollout undo` restores an older annotation, which the controller copied to a
-/// ReplicaSet. The strategy then differs from the one in the annotation, and a plan wrote both.
-pub(super) fn is_field_held(workload: &Workload, hold_fields: &HoldFields, name: &str) -> bool {
+/// Whether the strategy is still that of the hold. The annotation may be an older one, which the controller copied to a
+/// ReplicaSet, and `kubectl rollout undo` restored. The strategy then differs from the one in it, and one manager wrote the
+/// whole hold.
+pub(super) fn is_strategy_held(workload: &Workload, hold_fields: &HoldFields) -> bool {
+    hold_fields.is_unchanged(STRATEGY, workload.object().json()) || has_one_author(workload)
+}
+
+/// Returns the value of a field after the end of the hold: the original one, or the live one if another client wrote it.
+/// `minReadySeconds` and `progressDeadlineSeconds` have values that only a hold has.
+pub(super) fn restored(
+    workload: &Workload,
+    held: &HoldFields,
+    original: &HoldFields,
+    name: &str,
+) -> Option<Value> {
     let object = workload.object().json();
     let live = spec_path(name).value_in(object);
-    let marks = HeldBudget::ONE_SURGE_POD.running_fields();
-    let is_mark = live.is_some() && name != "strategy" && live == marks.get(name);
-    hold_fields.is_unchanged(name, object) || is_mark || name != "paused" && has_one_author(workload)
+    if name == STRATEGY {
+        return restored_strategy(workload, held, original);
+    }
+    let is_mark = live.is_some() && live == HeldBudget::ONE_SURGE_POD.running_fields().get(name);
+    let is_held = held.is_unchanged(name, object) || is_mark;
+    if is_held { original.get(name) } else { live }.cloned()
+}
+
+/// Returns the strategy after the end of the hold. `kubectl apply` writes only the limits that its manifest has, and the
+/// other one of the hold would let later rollouts take down as many pods as the plan had updated. A strategy of another type
+/// has no limits.
+fn restored_strategy(workload: &Workload, held: &HoldFields, original: &HoldFields) -> Option<Value> {
+    let own = original.get(STRATEGY);
+    if is_strategy_held(workload, held) {
+        return own.cloned();
+    }
+    if !strategy::is_rolling(workload) {
+        return strategy::update_strategy(workload).cloned();
+    }
+    let restored = strategy::restored(workload, held.get(STRATEGY), own, &LIMITS);
+    // The other client could set its limit to zero only because of the hold: the API server refuses two limits of zero.
+    if are_zero(restored.as_ref()) { own.cloned() } else { restored }
+}
+
+/// Whether both limits of a strategy are zero.
+fn are_zero(strategy: Option<&Value>) -> bool {
+    let limit = |name: &&str| strategy::limit(strategy, name, IntOrPercent::Percent(25));
+    LIMITS.iter().all(|name| matches!(limit(name), IntOrPercent::Int(0) | IntOrPercent::Percent(0)))
 }
 
 /// Whether `minReadySeconds` is that of the hold, which no other client writes.
@@ -164,9 +206,9 @@ fn has_one_author(workload: &Workload) -> bool {
         let path = ["spec"].iter().chain(fields).copied();
         last_author(workload.object(), &FieldPath::of(path)).map(|author| author.manager)
     };
-    let limit = |name| author(&["strategy", "rollingUpdate", name]);
     let hold = author(&["minReadySeconds"]);
-    is_held(workload) && hold.is_some() && limit("maxSurge") == hold && limit("maxUnavailable") == hold
+    let is_of_hold = |limit: &&str| author(&[STRATEGY, "rollingUpdate", limit]) == hold;
+    is_held(workload) && hold.is_some() && LIMITS.iter().all(is_of_hold)
 }
 
 /// Returns the update budget of a strategy. Rounds surge up and unavailable down. If both are zero, one pod may be

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{HoldFields, UPDATE_STRATEGY};
+use super::fields::{HoldFields, UPDATE_STRATEGY, spec_path};
 use super::strategy::{self, ABOVE_EVERY_POD};
 use super::{HoldMethod, PresentPods, Workload, deployment_hold};
 use crate::model::api::patch::FieldPath;
@@ -39,17 +39,17 @@ impl HoldMethod {
         }
     }
 
-    /// Whether one of the fields still has the value of the hold, so that its original has to be restored.
+    /// Whether the update strategy is still that of the hold.
     #[must_use]
-    pub fn is_field_held(self, workload: &Workload, hold_fields: &HoldFields, name: &str) -> bool {
+    pub fn is_strategy_held(self, workload: &Workload, hold_fields: &HoldFields) -> bool {
         match self {
             Self::Partition | Self::OnDelete => self.is_in_force(workload, hold_fields),
-            Self::UpdateBudget => deployment_hold::is_field_held(workload, hold_fields, name),
+            Self::UpdateBudget => deployment_hold::is_strategy_held(workload, hold_fields),
         }
     }
 
-    /// Returns the value of a field after the end of the hold: the original one. Of an update strategy that another client
-    /// changed meanwhile, only what the hold wrote is restored.
+    /// Returns the value of a field after the end of the hold: the original one, or the live one if another client wrote it.
+    /// Of an update strategy that another client changed meanwhile, only what the hold wrote is restored.
     #[must_use]
     pub fn restored(
         self,
@@ -59,10 +59,11 @@ impl HoldMethod {
         name: &str,
     ) -> Option<Value> {
         match self {
-            Self::Partition | Self::OnDelete => {
-                strategy::restored(workload, held.get(name), original.get(name))
+            Self::Partition | Self::OnDelete if self.is_in_force(workload, held) => {
+                strategy::restored(workload, held.get(name), original.get(name), &[])
             }
-            Self::UpdateBudget => original.get(name).cloned(),
+            Self::Partition | Self::OnDelete => spec_path(name).value_in(workload.object().json()).cloned(),
+            Self::UpdateBudget => deployment_hold::restored(workload, held, original, name),
         }
     }
 

@@ -219,7 +219,8 @@ pub(in crate::model) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a
 
 /// Whether the limits of an update are in `rollingUpdate`, and not in the strategy itself as in `v1alpha1` of a CloneSet.
 fn has_rolling_update(workload: &Workload) -> bool {
-    workload.pause_members().is_none_or(|path| path.contains(&"rollingUpdate"))
+    let strategy = workload.kind().strategy();
+    workload.pause_members().is_none_or(|path| path.contains(&"rollingUpdate") || !path.contains(&strategy))
 }
 
 /// Returns a strategy without the selector of the nodes whose pods an Advanced DaemonSet updates.
@@ -232,9 +233,15 @@ pub fn without_node_selector(mut strategy: Value) -> Value {
 }
 
 /// Returns the update strategy after the end of a hold. If another client changed nothing but what a hold writes, it is the
-/// original one. Otherwise it is the live one with the original partition, without a pause, and with the original type and
-/// node selector. Those two stay if they differ from the strategy `held` that the hold wrote.
-pub(super) fn restored(workload: &Workload, held: Option<&Value>, original: Option<&Value>) -> Option<Value> {
+/// original one. Otherwise it is the live one with the original partition, without a pause, and with the original type,
+/// node selector and the limits that the hold writes. Those stay if they differ from the strategy `held` that the hold
+/// wrote.
+pub(super) fn restored(
+    workload: &Workload,
+    held: Option<&Value>,
+    original: Option<&Value>,
+    held_limits: &[&str],
+) -> Option<Value> {
     let absent = json!({});
     let own = original.unwrap_or(&absent);
     let live = match update_strategy(workload) {
@@ -247,7 +254,8 @@ pub(super) fn restored(workload: &Workload, held: Option<&Value>, original: Opti
         set_member("rollingUpdate", own.get("rollingUpdate"), &mut restored); // a hold by `OnDelete` has none
     }
     let limits = if has_rolling_update(workload) { "/rollingUpdate" } else { "" };
-    for (object, name) in [("", "type"), (limits, "selector"), (limits, "partition"), (limits, "paused")] {
+    let names = ["selector", "partition", "paused"].iter().chain(held_limits);
+    for (object, name) in [("", "type")].into_iter().chain(names.map(|name| (limits, *name))) {
         let member = |strategy: &'_ Value| strategy.pointer(object).and_then(|one| one.get(name)).cloned();
         let is_of_hold = matches!(name, "partition" | "paused") || held.and_then(member) == member(live);
         if let Some(to) = restored.pointer_mut(object).filter(|_| is_of_hold) {
@@ -404,7 +412,7 @@ mod tests {
         let set = Workload::of_json(&set).unwrap();
         let [held, original] = [4, 2].map(|partition| json!({"partition": partition, "maxSurge": 1})); // v1alpha1
         let expected = json!({"rollingUpdate": {"partition": 2, "maxSurge": 1}});
-        assert_eq!(restored(&set, Some(&held), Some(&original)), Some(expected));
+        assert_eq!(restored(&set, Some(&held), Some(&original), &[]), Some(expected));
     }
 
     /// Of more than 100 pods, no percentage keeps some numbers of pods.

@@ -97,6 +97,23 @@ async fn a_strategy_that_is_replaced_meanwhile_leaves_the_deployment_held() {
     insta::assert_snapshot!("stopped", stopped.stderr);
 }
 
+/// The manifest has one of the limits, and the plan's other one would let later rollouts take down most of the pods.
+#[tokio::test(start_paused = true)]
+async fn a_limit_that_another_client_did_not_write_comes_back() {
+    for end in
+        ["step deployment/web --all --by 3", "resume deployment/web --release-all", "undo deployment/web"]
+    {
+        let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
+        web.step("--to 8 --by 4").await.ends(0);
+        let surge = json!({"spec": {"strategy": {"rollingUpdate": {"maxSurge": "30%"}}}});
+        web.cluster.editor().patch(&web.web, &surge);
+        web.cluster.advance(60).await;
+        web.cluster.run(end).await.ends(0);
+        let restored = strategy(&json!("30%"), &json!("25%"));
+        assert_eq!((&web.object()["spec"]["strategy"], web.hold()), (&restored["strategy"], None), "{end}");
+    }
+}
+
 /// The manifest also has `minReadySeconds`: the rollout completes, and the next one has no deadline.
 #[tokio::test(start_paused = true)]
 async fn a_progress_deadline_that_a_plan_left_is_reported() {

@@ -8,7 +8,7 @@ use super::schema::{Lock, Plan, is_small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::count::as_number;
 use crate::model::api::patch::Patch;
-use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
+use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
 use crate::model::kind::{Workload, strategy};
 use crate::model::text::shell_command::{Word, command};
 
@@ -171,20 +171,23 @@ impl Hold {
     /// Whether the update strategy is still held. Another client can replace it, and the rest of the hold stays in force.
     #[must_use]
     pub fn is_strategy_held(&self, workload: &Workload) -> bool {
-        self.is_field_held(workload, workload.kind().strategy())
+        let method = workload.kind().hold_method();
+        self.may_hold(workload) && method.is_ok_and(|method| method.is_strategy_held(workload, &self.fields))
     }
 
-    pub(super) fn is_field_held(&self, workload: &Workload, name: &str) -> bool {
-        workload.kind().hold_method().is_ok_and(|method| {
-            let may_be_held = self.holds_by_fields(workload) || workload.has_fields_of_plan();
-            may_be_held && method.is_field_held(workload, &self.fields, name)
-        })
-    }
-
-    /// Returns the value of a held field after the end of the hold.
+    /// Returns the value of a field after the end of the hold.
     pub(super) fn restored(&self, workload: &Workload, name: &str) -> Option<Value> {
-        let method = workload.kind().hold_method().ok()?;
-        method.restored(workload, &self.fields, &self.original, name)
+        match workload.kind().hold_method() {
+            Ok(method) if self.may_hold(workload) => {
+                method.restored(workload, &self.fields, &self.original, name)
+            }
+            _ => spec_path(name).value_in(workload.object().json()).cloned(),
+        }
+    }
+
+    /// Whether the fields of a workload can be those of the hold.
+    fn may_hold(&self, workload: &Workload) -> bool {
+        self.holds_by_fields(workload) || workload.has_fields_of_plan()
     }
 
     /// Whether the program holds this kind by fields for this reason. A kind that has a pause of its own is paused by that

@@ -59,10 +59,10 @@ impl Hold {
     /// meanwhile stays.
     pub fn end(&self, workload: &Workload, patch: &mut Patch) {
         for name in workload.hold_fields() {
-            if self.is_field_held(workload, name) {
-                patch.set_or_remove(spec_path(name), self.restored(workload, name));
-            } else {
-                patch.require_unchanged(spec_path(name));
+            let (field, restored) = (spec_path(name), self.restored(workload, name));
+            patch.require_unchanged(field.clone());
+            if restored.as_ref() != field.value_in(workload.object().json()) {
+                patch.set_or_remove(field, restored);
             }
         }
         patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
