@@ -11,6 +11,7 @@ use super::state::State;
 use super::step_kind;
 use crate::error::{Error, ErrorKind};
 use crate::model::engine::{Now, PodRef};
+use crate::model::hold::left_fields;
 use crate::model::hold::plan::{BatchFailure, Hold, OnFailure};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -158,6 +159,10 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
             _ => Action::EndNow(outcome.clone()),
         };
     };
+    // Another client ended the hold, and the annotation still has the originals of the fields that it did not write.
+    if left_fields(cluster.workload()).is_some() {
+        return Action::write(Purpose::Unlock, hold.ending(cluster.workload()), None);
+    }
     let mut hold = hold.clone();
     hold.lock = None;
     match (outcome, &mut hold.plan) {
@@ -172,11 +177,47 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::model::api::object::Object;
+    use crate::model::hold::plan::{Lock, Pace, Plan, Reach};
+    use crate::model::kind::deployment_hold::HeldBudget;
     use crate::model::revision::Revisions;
+    use crate::model::step::ownership::Ownership;
+
+    /// Another client applied a manifest with `minReadySeconds` and without a strategy. The process still has the lock, and
+    /// later rollouts must not take down as many pods as the plan had updated.
+    #[test]
+    fn the_last_write_restores_what_another_client_left_of_an_ended_hold() {
+        let own =
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}});
+        let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "uid": "u"},
+            "spec": {"replicas": 10, "progressDeadlineSeconds": 600, "strategy": own, "template": {}}});
+        let workload = Workload::of_json(&object).unwrap();
+        let fields = HeldBudget::ONE_SURGE_POD.raised(9, 1, 0, 10).unwrap().running_fields();
+        let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
+        let lock = Lock { holder: "one".to_owned(), ..Lock::default() };
+        let mut planned = Hold::new(&workload, fields.clone()).with_plan(plan);
+        planned.lock = Some(lock.clone());
+        let held = planned.into_patch(&workload, Some(fields)).1.after().clone();
+        let last_write = |min_ready_seconds: Value| {
+            let mut object = held.clone();
+            object["spec"]["minReadySeconds"] = min_ready_seconds;
+            let mut cluster = ClusterView::new(workload.clone());
+            cluster.apply(Observation::of_alone(Workload::of_json(&object).unwrap()));
+            let memory = Memory { ownership: Ownership::new(lock.clone()), ..Memory::default() };
+            match unlock(&cluster, &StepOutcome::Stopped(StopReason::Paused), &memory) {
+                Action::Write(write) => write,
+                other => panic!("{other:?}"),
+            }
+        };
+        let write = last_write(held["spec"]["minReadySeconds"].clone());
+        assert_eq!((&write.patch.after()["spec"], write.annotation().is_some()), (&held["spec"], true));
+        let write = last_write(10.into());
+        let spec = json!({"replicas": 10, "progressDeadlineSeconds": 600, "strategy": own, "template": {}, "minReadySeconds": 10});
+        assert_eq!((&write.patch.after()["spec"], write.annotation()), (&spec, None));
+    }
 
     /// The controller of a Deployment removes the last outdated pods only after the end of the plan.
     #[test]

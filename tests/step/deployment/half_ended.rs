@@ -114,6 +114,33 @@ async fn a_limit_that_another_client_did_not_write_comes_back() {
     }
 }
 
+/// The manifest has only `minReadySeconds`, which ends the hold: a running `step` restores the other fields, for it has the
+/// lock. Without one, `resume` does.
+#[tokio::test(start_paused = true)]
+async fn a_plan_whose_min_ready_seconds_another_client_replaced_leaves_no_field() {
+    for is_running in [true, false] {
+        let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
+        web.step("--to 8 --by 4").await.ends(0);
+        let (target, patch) = (web.web.clone(), json!({"spec": {"minReadySeconds": 10}}));
+        if is_running {
+            web.cluster.later(5_000, move |editor| editor.patch(&target, &patch));
+            let stopped = web.step("--all --soak 10m").await;
+            stopped.ends(5);
+            insta::assert_snapshot!("min_ready_seconds", stopped.stderr);
+        } else {
+            web.cluster.editor().patch(&target, &patch);
+            web.cluster.advance(60).await;
+            let status = web.cluster.status("deployment/web --watch=false").await;
+            status.reports("is left with progressDeadlineSeconds 2147483647, strategy.rollingUpdate.max");
+            web.cluster.run("resume deployment/web").await.ends(0);
+        }
+        let own = strategy(&json!("25%"), &json!("25%"));
+        let expected =
+            json!({"minReadySeconds": 10, "progressDeadlineSeconds": 600, "strategy": own["strategy"]});
+        assert_eq!((web.replaced_fields(), web.hold()), (expected, None), "{is_running}");
+    }
+}
+
 /// The manifest also has `minReadySeconds`: the rollout completes, and the next one has no deadline.
 #[tokio::test(start_paused = true)]
 async fn a_progress_deadline_that_a_plan_left_is_reported() {
