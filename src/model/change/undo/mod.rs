@@ -15,7 +15,7 @@ use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::effect::Effect;
 use crate::model::change::owners::synced_config;
 use crate::model::change::stuck_pods::stuck_pods;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, require_fields};
 use crate::model::hold::{end_pause, lost_hold};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -99,6 +99,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     let ends_hold = hold.as_ref().filter(|_| below.is_none());
     match (&below, ends_hold) {
         (Some(below), _) => {
+            require_fields(workload, &mut patch);
             if hold.as_ref().is_some_and(|hold| hold.fields != below.fields) {
                 below.add_fields_to(workload, &mut patch);
             }

@@ -8,6 +8,8 @@ use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::change::owners::apply_reverts;
 use crate::model::hold::HeldBy;
+use crate::model::hold::plan::{Pace, Plan, Reach};
+use crate::model::kind::fields::HoldFields;
 use crate::model::revision::Revisions;
 
 fn template(image: &str) -> Value {
@@ -164,6 +166,25 @@ fn a_hold_ends_in_the_same_patch_unless_it_is_kept() {
     let kept = undone(&observation, &UndoOptions { keep_hold: true, ..UndoOptions::default() });
     assert_eq!(kept.patch.after()["spec"]["updateStrategy"], set);
     assert_eq!((kept.effect.held_by, kept.effect.held.len()), (Some(HeldBy::Partition(9)), 5));
+}
+
+/// A kind of OpenKruise is paused by a field of its own, and held by its whole strategy.
+#[test]
+fn a_rollback_that_stays_held_tests_the_strategy_of_the_hold() {
+    let strategy =
+        |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+    let mut observation = observation("StatefulSet", &json!({"spec": {"updateStrategy": strategy(4)}}));
+    let mut object = observation.workload.object().json().clone();
+    object["apiVersion"] = "apps.kruise.io/v1beta1".into();
+    let workload = Workload::of_json(&object).unwrap();
+    let plan = Plan::new(&workload.template_digest(), Some("w-1".to_owned()), Pace::default(), Reach::All);
+    let fields = HoldFields::from([("updateStrategy", strategy(1))]);
+    let hold = Hold::new(&workload, fields.clone()).with_plan(Plan { below_partition: true, ..plan });
+    observation.workload = Workload::of_json(hold.into_patch(&workload, Some(fields)).1.after()).unwrap();
+    let undo = undone(&observation, &UndoOptions::default());
+    assert_eq!(undo.patch.after()["spec"]["updateStrategy"], strategy(1));
+    let test = json!({"op": "test", "path": "/spec/updateStrategy", "value": strategy(1)});
+    assert!(undo.patch.operations().contains(&test), "{:?}", undo.patch.operations());
 }
 
 #[test]
