@@ -213,7 +213,7 @@ pub enum StopReason {
         /// The label of the revision that the plan began from, if the change was a rollback to it and ended the hold.
         rolled_back_to: Option<String>,
     },
-    /// It is scaled to 0 replicas, so that there is no pod to release.
+    /// It is scaled to 0 replicas, so that there is no pod to release, and none that a hold keeps outdated.
     NoReplicas,
     /// Too many pods are unavailable to release another one.
     Unhealthy {

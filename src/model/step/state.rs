@@ -173,7 +173,8 @@ impl<'a> State<'a> {
         self.observed.is_observed() || is_paused && workload.is_observed()
     }
 
-    /// Whether the workload is scaled to 0 replicas. Its hold must stay, because a scale-up would create all pods at once.
+    /// Whether the workload is scaled to 0 replicas. No outdated pod is left to hold: a controller creates every pod of a later
+    /// scale-up on the new revision, also below a partition (`completeRollingUpdate` in the StatefulSet controller).
     pub(super) fn has_no_replicas(&self) -> bool {
         self.workload().object().int("/spec/replicas") == Some(0)
     }

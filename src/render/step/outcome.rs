@@ -187,7 +187,9 @@ fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
             };
             format!("held: {name}: {count} {are} unavailable{limit}: no pod is released")
         }
-        StopReason::NoReplicas => format!("held: {name}: it is scaled to 0 replicas, so no pod is released"),
+        StopReason::NoReplicas => format!(
+            "held: {name}: it is scaled to 0 replicas, so no pod is released; a scale-up creates every pod on the new revision"
+        ),
         StopReason::OwnPartition { partition, outdated } => {
             let own = match partition {
                 0 => "node selector".to_owned(),

@@ -183,7 +183,8 @@ async fn a_plan_at_0_replicas_stays_a_plan() {
     web.cluster.advance(60).await;
     let output = web.step("--all").await;
     output.ends(5);
-    let held = "held: deployment/web: it is scaled to 0 replicas, so no pod is released\n\
+    let held = "held: deployment/web: it is scaled to 0 replicas, so no pod is released; a scale-up creates every pod on \
+                the new revision\n\
                 hint: after a scale-up: kubectl rollout2 step deployment/web -n default\n";
     output.reports_last(held);
     assert!(web.hold().is_some(), "{}", output.transcript);

@@ -363,7 +363,7 @@ fn what_another_process_releases_is_not_reported() {
     assert_eq!(fixture.reports.iter().find(is_added), None);
 }
 
-/// The update strategy of the plan holds the pods of a later scale-up.
+/// The controller creates every pod of a later scale-up on the new revision, and the plan has still to be ended.
 #[test]
 fn a_plan_without_replicas_stops_and_keeps_its_hold() {
     let mut fixture = soaking(4);
