@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::model::api::managed_fields::last_author;
-use crate::model::hold::plan::{Hold, is_rolling_back};
+use crate::model::hold::plan::{Hold, Plan, is_rolling_back};
 use crate::model::hold::{HeldBy, end_command, held_by, restored_words, step_command, surplus_pods};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -12,6 +12,7 @@ use crate::model::step::deletes_pods;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::age::age;
+use crate::render::pods::names;
 
 /// Returns what a pause does and does not hold. `is_planned` says that it is not written: in a dry run, and before a question.
 #[must_use]
@@ -77,6 +78,20 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_planned: bool)
     let has_plan = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.has_plan());
     let (what, strategy) = if has_plan { ("plan", "") } else { ("pause", ", the strategy is unchanged") };
     format!("note: the {what} of {target} was already ended by {who}; {removed} its annotation{strategy}")
+}
+
+/// Returns the warning about held pods that do not come back on the revision that they run; none for a plan in force, which
+/// has begun with it.
+#[must_use]
+pub fn replaced_by_recorded(observed: &Observation) -> Option<String> {
+    let workload = &observed.workload;
+    let (recorded, pods) = observed.replaced_by_recorded().filter(|_| Plan::in_force(workload).is_none())?;
+    let of: Vec<_> = pods.iter().map(|pod| pod.name.clone()).collect();
+    let (target, names, revision) = (workload.target(), names(&of), recorded.label());
+    Some(format!(
+        "warning: the controller of {target} still records revision {revision} as the current one: an evicted pod comes back \
+         on it until it is released: {names}"
+    ))
 }
 
 /// Returns which fields the annotation of a hold restores. Any client that may write annotations can change them there.

@@ -153,3 +153,29 @@ async fn plan_and_outcome_documents_have_the_documented_fields() {
         assert_eq!(last["reason"], reason, "{last}");
     }
 }
+
+/// With `OnDelete` the controller still records the first revision, and below the partition of the plan it creates pods from
+/// that one.
+#[tokio::test(start_paused = true)]
+async fn a_plan_begins_with_a_warning_about_pods_that_come_back_on_an_earlier_revision() {
+    let cluster = Cluster::simulated().start();
+    let db = cluster.stateful_set(3, &json!({"updateStrategy": {"type": "OnDelete"}}));
+    cluster.advance(120).await;
+    cluster.editor().set_image(&db, "app:2.0");
+    for pod in ["db-2", "db-1", "db-0"] {
+        cluster.editor().delete(&Key::new(&PODS, "default", pod));
+        cluster.advance(60).await;
+    }
+    cluster.editor().set_image(&db, "app:3.0");
+    cluster.advance(5).await;
+    let warning = "warning: the controller of statefulset/db still records revision 1 as the current one: an evicted pod \
+                   comes back on it until it is released: db-0..db-2";
+    for (args, is_warned) in [("--dry-run", true), ("", true), ("", false)] {
+        let output = cluster.run(&format!("step statefulset/db {args}")).await;
+        output.ends(0);
+        assert_eq!(output.stderr.contains(warning), is_warned, "{args}: {}", output.transcript);
+    }
+    cluster.editor().delete(&Key::new(&PODS, "default", "db-0"));
+    cluster.advance(60).await;
+    assert_eq!(["app:1.0", "app:2.0", "app:3.0"].map(|image| replicas_on(&cluster, &db, image)), [1, 0, 2]);
+}

@@ -24,6 +24,7 @@ use crate::model::hold::plan::{CheckResult, Hold, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepEvent, StepReport, Stepper, Task};
+use crate::render::hold::replaced_by_recorded;
 use crate::render::message_writer::{Frame, MessageWriter};
 use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, check_output, json};
@@ -76,7 +77,7 @@ impl Executor<Stepper> for StepExecutor<'_> {
             Task::ReadLog(log) => observer.read_log(TARGET, workload.object().namespace(), log),
             Task::Write(patch) => {
                 observer.watch_warnings();
-                self.warn_once(workload, ui);
+                self.warn_once(stepper, ui);
                 self.in_flight.push(Box::pin(self.write(workload, *patch)));
             }
             Task::DeletePods { pods, evict } => {
@@ -172,11 +173,12 @@ impl<'a> StepExecutor<'a> {
         }
     }
 
-    /// Warns once of every manager whose next apply may end the plan, before the first write. A pause has fewer fields
-    /// than a plan.
-    fn warn_once(&mut self, workload: &Workload, ui: &mut Ui) {
+    /// Warns once of every manager whose next apply may end the plan, and of pods that a hold does not keep on their revision,
+    /// before the first write. A pause has fewer fields than a plan.
+    fn warn_once(&mut self, stepper: &Stepper, ui: &mut Ui) {
         if !std::mem::replace(&mut self.has_warned, true) {
-            ui.err_lines_once(before_a_plan(workload));
+            let of_pods = stepper.observed().and_then(replaced_by_recorded);
+            ui.err_lines_once(before_a_plan(stepper.workload()).into_iter().chain(of_pods));
         }
     }
 

@@ -20,6 +20,7 @@ use crate::model::engine::Now;
 use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
+use crate::render::hold::replaced_by_recorded;
 use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, Closing, json};
 use crate::render::ui::{DocumentForm, Ui};
@@ -139,7 +140,7 @@ async fn show_plan(
             return Ok(end(&Closing::before(workload, now), outcome, request.is_json, context, ui));
         }
     };
-    ui.err_lines_once(before_a_plan(workload));
+    ui.err_lines_once(before_a_plan(workload).into_iter().chain(replaced_by_recorded(&observed)));
     if request.is_json {
         ui.out_streamed(&json::plan(workload, &view), &DocumentForm::Json);
     } else {

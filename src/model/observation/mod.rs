@@ -84,6 +84,17 @@ impl Observation {
         self.own_pods().filter(move |pod| pod.is_active() && !runs_current(pod))
     }
 
+    /// Returns the revision that the controller records as the stable one, and the pods that run neither it nor the current
+    /// one; none without such pods. While they are held, the controller replaces each of them by a pod of the recorded
+    /// revision (`newVersionedStatefulSetPod` in the StatefulSet controller).
+    #[must_use]
+    pub fn replaced_by_recorded(&self) -> Option<(&Revision, Vec<&Pod>)> {
+        let recorded = self.workload.recorded_stable_revision()?;
+        let recorded = self.replaced_revisions().find(|revision| revision.name == recorded)?;
+        let pods: Vec<_> = self.outdated_pods().filter(|pod| !self.workload.runs(pod, recorded)).collect();
+        (!pods.is_empty()).then_some((recorded, pods))
+    }
+
     /// Groups the pods by the name of their revision, and returns the others separately. One pass,
     /// because there may be thousands of both.
     #[must_use]

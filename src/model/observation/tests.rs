@@ -108,6 +108,32 @@ fn a_revision_without_ready_pods_is_not_stable() {
     }
 }
 
+/// Below a partition, the StatefulSet controller creates pods from the revision that it records.
+#[test]
+fn pods_that_run_neither_the_recorded_nor_the_current_revision_are_found() {
+    let data = |number: i64| json!({"spec": {"template": template(&format!("x:{number}"))}});
+    let revision = |number: i64| {
+        let labels = json!({"controller-revision-hash": format!("w-{number}")});
+        let metadata = json!({"ownerReferences": owned_by("w"), "labels": labels});
+        let rest = json!({"metadata": metadata, "data": data(number), "revision": number});
+        object("ControllerRevision", &format!("w-{number}"), &rest)
+    };
+    let pods = [("w-0", "w-1"), ("w-1", "w-3"), ("w-2", "w-2")].map(|(name, hash)| {
+        let labels = json!({"controller-revision-hash": hash});
+        object("Pod", name, &json!({"metadata": {"labels": labels, "ownerReferences": owned_by("w")}}))
+    });
+    let mut observed = observation("StatefulSet", [revision(1), revision(2)], &pods);
+    for (recorded, expected) in [("w-1", Some(("w-1", vec!["w-1"]))), ("w-2", None), ("gone", None)] {
+        let mut json = observed.workload.object().json().clone();
+        json["status"] = json!({"currentRevision": recorded, "updateRevision": "w-2"});
+        observed.workload = Workload::of_json(&json).unwrap();
+        let found = observed.replaced_by_recorded().map(|(revision, pods)| {
+            (revision.name.as_str(), pods.iter().map(|pod| pod.name.as_str()).collect::<Vec<_>>())
+        });
+        assert_eq!(found, expected, "{recorded}");
+    }
+}
+
 /// The StatefulSet controller names its first revision as the current one before any pod is ready.
 #[test]
 fn a_first_revision_that_was_never_ready_is_not_stable() {

@@ -127,6 +127,12 @@ impl Stepper {
         self.cluster.workload()
     }
 
+    /// Returns the last observation; none before the first one.
+    #[must_use]
+    pub fn observed(&self) -> Option<&Observation> {
+        self.cluster.observed()
+    }
+
     /// Returns the identity of this process in the lock.
     #[must_use]
     pub fn holder(&self) -> &str {
