@@ -213,7 +213,13 @@ async fn undo_on_failure(
             RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
         }),
         WriteResult::Conflict(conflict) => {
-            Err(RollbackResult::not_started(&conflict.error(&workload, "its rollback was prepared")))
+            let error = conflict.error(&workload, "its rollback was prepared");
+            let is_unknown = conflict.is_unanswered;
+            Err(if is_unknown {
+                RollbackResult::unknown(&error)
+            } else {
+                RollbackResult::not_started(&error)
+            })
         }
         WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
             Err(RollbackResult::not_started(&error))

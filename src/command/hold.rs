@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
-use crate::cluster::reader::{read_revisions, reread};
+use crate::cluster::reader::{or_note, read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::TargetScope;
 use crate::error::{ErrorKind, Result};
@@ -94,13 +94,9 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
             writer.print_as_read(workload, "not paused");
         }
         Pause::Change { patch, held_by } => {
-            let mut effect = words::pause_effect(held_by, observed, !writer.is_real());
+            let effect = words::pause_effect(held_by, observed, is_planned(writer));
             writer.ui.err_lines_once(before_a_hold(workload));
-            if writer.options.interactive {
-                writer.ui.err_lines(std::mem::take(&mut effect)); // before the question
-            }
-            write(observed, &patch, &PAUSE, writer).await?;
-            writer.ui.err_lines(&effect);
+            write_with_notes(observed, &patch, &PAUSE, effect, writer).await?;
         }
     }
     Ok(())

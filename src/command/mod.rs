@@ -125,11 +125,11 @@ pub async fn run(
         Ok((source, other.transpose()?))
     });
     let mut ui = Ui::with(messages, world, command.color);
-    let ran = match &opened {
+    let (ran, warnings) = match &opened {
         Ok((source, other_source)) => {
             let documents = context::document_secrets(&world.environment);
             let context = Context { source, other_source: other_source.as_ref(), access, documents, world };
-            command.verb.run(&context, &mut ui).await
+            (command.verb.run(&context, &mut ui).await, context.warnings_error())
         }
         Err(error) => (Err(error.clone()), None),
     };
@@ -137,11 +137,7 @@ pub async fn run(
     let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
     let documents = command.documents.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
-    if let (Ok((source, other_source)), true) = (&opened, access.overrides.warnings_as_errors) {
-        let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
-        let message = format!("{} received", plural(warnings, "warning"));
-        outcome.errors.extend((warnings > 0).then(|| Error::new(ErrorKind::Refused, message)));
-    }
+    outcome.errors.extend(warnings);
     outcome.remove_repeated_errors();
     for error in outcome.all_errors() {
         if let Some(form) = documents {

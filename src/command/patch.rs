@@ -121,7 +121,7 @@ impl<'a> PatchTarget<'a> {
                 WriteResult::Stored(now)
             }
             Ok(now) => match Conflict::of(patch, &now) {
-                Some(conflict) => WriteResult::Conflict(conflict),
+                Some(conflict) => WriteResult::Conflict(Conflict { is_unanswered: true, ..conflict }),
                 None => WriteResult::Unknown(Error::new(
                     ErrorKind::Unreachable,
                     format!("no answer to the change of {label}; read it again: it is unchanged"),

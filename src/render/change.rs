@@ -7,7 +7,7 @@ use super::pods::{self, MAX_NAMES};
 use crate::model::change::effect::Effect;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::references::Configuration;
+use crate::model::revision::references::{Configuration, Reference};
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
 

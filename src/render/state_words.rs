@@ -7,6 +7,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
 use crate::model::text::go_duration;
+use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 
 /// What the name of a workload must distinguish in the output of a command.

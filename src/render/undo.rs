@@ -11,7 +11,7 @@ use super::pods::{self, MAX_NAMES};
 use super::state_words::serving_words;
 use crate::model::cause::causes_of_revision;
 use crate::model::change;
-use crate::model::change::undo::{Doubt, TargetRevision, Undo};
+use crate::model::change::undo::{Doubt, TargetRevision, Undo, UndoOptions};
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::hold::plan::is_rollback_held;
 use crate::model::hold::step_command;
@@ -42,7 +42,7 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
     }
     lines.extend(diff::rows(&changes.rows()));
     lines.extend(pods::effect_lines(&undo.effect));
-    if undo.ends_hold.is_some() {
+    if undo.ends_hold.as_ref().is_some_and(|hold| hold.is_in_force(&observed.workload)) {
         lines.push(Line::of("  releases the hold and restores the update strategy"));
     }
     lines
@@ -161,6 +161,23 @@ pub fn no_pod_replaced(after: &Workload) -> Option<String> {
         holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
     };
     Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
+}
+
+/// Returns that flags have no effect, because the template already is that of the target, and how to resume.
+#[must_use]
+pub fn ignored_flags(workload: &Workload, options: &UndoOptions) -> Vec<String> {
+    let stays_paused = options.resume && workload.is_paused();
+    let flags = [
+        ("--resume", stays_paused),
+        ("--sync-last-applied", options.sync_last_applied),
+        ("--cause", options.change_cause.is_some()),
+    ];
+    let ignored: Vec<_> = flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
+    let (target, flags) = (workload.target(), ignored.join(", "));
+    let note = (!ignored.is_empty())
+        .then(|| format!("note: ignored {flags}: {target} already has the template of the revision"));
+    let resume = || command("hint: kubectl rollout2 resume {}", [workload.command_target()]);
+    note.into_iter().chain(stays_paused.then(resume)).collect()
 }
 
 /// Returns a line for each namespace with the one command that takes back the rollbacks of several workloads. Each goes to

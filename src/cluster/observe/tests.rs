@@ -316,14 +316,45 @@ async fn a_response_that_is_no_list_is_not_reported_as_forbidden() {
     assert!(notices.contains("is not a list") && !notices.contains("causes are incomplete"), "{notices}");
 }
 
+/// Such a response may come from a proxy.
 #[tokio::test(start_paused = true)]
-async fn a_response_that_is_no_workload_is_not_reported_as_a_deletion() {
-    let (cluster, _) = server(|_| json!({"kind": "Table"}));
+async fn a_response_without_an_object_is_no_deletion() {
+    let (cluster, notices) = server(|path| match path.rsplit_once('/') {
+        Some((_, "web")) => json!({"error": "log in"}),
+        Some((_, "deployments")) => {
+            json!({"metadata": {"resourceVersion": "1"}, "items": [workload("web", 1).object().json()]})
+        }
+        _ => json!({"metadata": {"resourceVersion": "1"}, "items": []}),
+    });
     let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
     observer.refresh(TargetId(0));
-    let deleted = async {
-        let is_deletion = |(_, event): &(TargetId, TargetEvent)| matches!(event, TargetEvent::Deleted);
-        while !observer.next().await.iter().any(is_deletion) {}
+    let mut events = TargetEvents::new();
+    let _ = tokio::time::timeout(Duration::from_secs(60), async {
+        loop {
+            events.extend(observer.next().await);
+        }
+    })
+    .await;
+    assert!(!events.iter().any(|(_, event)| matches!(event, TargetEvent::Deleted)), "{events:?}");
+    let notices = notices.lock().unwrap().join("\n");
+    assert!(notices.contains("the server's response for deployment \"web\" "), "{notices}");
+}
+
+/// A watch for each type and namespace would exceed the streams of the connection.
+#[tokio::test(start_paused = true)]
+async fn many_namespaces_are_watched_together() {
+    let found = |namespaces: usize| -> Vec<Workload> {
+        let of = |index| {
+            let mut object = workload("web", 1).object().json().clone();
+            object["metadata"]["namespace"] = json!(format!("n{index}"));
+            Workload::of_json(&object).unwrap()
+        };
+        (0..namespaces).map(of).collect()
     };
-    assert!(tokio::time::timeout(Duration::from_secs(60), deleted).await.is_err());
+    for (namespaces, watches) in [(24, 24 * 4), (25, 4)] {
+        let (cluster, _) = server(|_| json!({"metadata": {"resourceVersion": "1"}, "items": []}));
+        let mut observer = Observer::of_found(cluster, &found(namespaces));
+        observer.watch_warnings();
+        assert_eq!(observer.cache.collections.all.len(), watches, "{namespaces}");
+    }
 }

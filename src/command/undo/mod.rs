@@ -73,7 +73,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
             written.push(workload);
         }));
     }
-    if writer.is_real() {
+    if writer.is_real() && had_revisions {
         writer.ui.err_lines(render::receipts(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
@@ -127,6 +127,7 @@ async fn roll_back_workload(
         writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload));
         if is_live(observed, &target) {
             print_skipped(&observed.workload, &target.label(), writer);
+            writer.ui.err_lines(render::ignored_flags(&observed.workload, &request.undo_options));
             if writer.is_real() && completed_rollback(observed).is_some() {
                 end_completed_rollback(observed, writer).await?;
             } else {

@@ -101,7 +101,7 @@ impl FollowedTarget {
     }
 
     /// Applies the result of the rollback's write. The rollback is evaluated from the start.
-    pub(super) fn apply_rollback_result(&mut self, written: Result<Box<Workload>, Error>, now: Now) {
+    pub(super) fn apply_rollback_result(&mut self, written: Result<Box<Workload>, RollbackResult>, now: Now) {
         let Some(rollback) = self.rollback.take() else { return };
         let written = match written {
             Ok(written) => written,
