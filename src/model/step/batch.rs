@@ -30,7 +30,7 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
         let hold = state.hold_with(state.plan.clone());
         return Action::write_plan(Purpose::ReleaseSlots, hold, Some(fields), state.workload());
     }
-    let wave = state.kind.wave(state, batch);
+    let wave = state.kind.wave(state);
     if !wave.is_empty() && is_wave_due(state, memory, wave.len()) {
         return Action::DeleteWave(wave);
     }
@@ -53,10 +53,7 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
 /// Whether a wave is large enough: half of `--max-unavailable`, or the rest of the batch. A smaller wave waits for
 /// [`WAVE_PAUSE`].
 fn is_wave_due(state: &State<'_>, memory: &Memory, size: usize) -> bool {
-    let is_left =
-        |slot: &&PodSlot<'_>| state.is_in_batch(slot) && slot.awaits_release() && slot.unready_node.is_none();
-    let left = state.slots.iter().filter(is_left).count();
-    let is_large = size >= left.min(state.allowed().div_ceil(2));
+    let is_large = size >= state.left_in_batch().count().min(state.allowed().div_ceil(2));
     let now = state.now.elapsed;
     is_large || memory.batch.last_wave.is_none_or(|last| now >= last + WAVE_PAUSE)
 }

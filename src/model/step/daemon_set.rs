@@ -3,7 +3,7 @@
 //! Nodes come in the order of their names, or in groups by the values of a label, one group after the other.
 //! Nodes without the label come last.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::model::api::count::as_count;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{Hold, PlannedBatch};
+use crate::model::hold::plan::Hold;
 use crate::model::kind::{Workload, strategy};
 
 pub(super) struct StepDaemonSet;
@@ -76,12 +76,10 @@ impl StepKind for StepDaemonSet {
 
     /// The outdated pods of the next nodes of the batch. Each available pod uses one of the pods that may become
     /// unavailable; an unavailable pod uses none.
-    fn wave(&self, state: &State<'_>, batch: &PlannedBatch) -> Vec<PodRef> {
-        let batch: HashSet<&String> = batch.slots.iter().collect();
+    fn wave(&self, state: &State<'_>) -> Vec<PodRef> {
         let mut free = state.budget_left();
         let mut wave = Vec::new();
-        let ready = |slot: &&PodSlot<'_>| slot.awaits_release() && slot.unready_node.is_none();
-        for slot in state.slots.iter().filter(|slot| batch.contains(&slot.key)).filter(ready) {
+        for slot in state.left_in_batch() {
             let cost = i64::from(slot.is_available);
             if let Some(pod) = slot.pod.filter(|_| cost <= free.max(0)) {
                 free -= cost;

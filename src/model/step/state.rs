@@ -219,6 +219,14 @@ impl<'a> State<'a> {
             || slot.awaits_release() && self.is_in_batch(slot) && !is_skipped
     }
 
+    /// Returns the slots of the last batch that can be released and are not yet: not those on nodes that are not ready.
+    pub(super) fn left_in_batch(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+        let is_left = |slot: &&PodSlot<'a>| {
+            slot.is_in_last_batch && slot.awaits_release() && slot.unready_node.is_none()
+        };
+        self.slots.iter().filter(is_left)
+    }
+
     /// Returns how many pods may be unavailable.
     pub(super) fn allowed(&self) -> usize {
         self.kind.allowed(self)
@@ -329,8 +337,8 @@ pub(super) trait StepKind {
         None
     }
 
-    /// Returns the pods of a batch to delete now, for a kind whose pods are deleted.
-    fn wave(&self, _: &State<'_>, _: &PlannedBatch) -> Vec<PodRef> {
+    /// Returns the pods of the batch in progress to delete now, for a kind whose pods are deleted.
+    fn wave(&self, _: &State<'_>) -> Vec<PodRef> {
         Vec::new()
     }
 

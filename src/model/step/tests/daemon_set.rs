@@ -137,9 +137,9 @@ impl DaemonSetFixture {
     fn wave(&mut self, free: usize) -> Vec<String> {
         let most = self.state().unavailable_slots().count() + free;
         self.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
-        let (state, batch) = (self.state(), self.plan.last_batch.as_ref().unwrap());
+        let state = self.state();
         assert_eq!(usize::try_from(state.budget_left()), Ok(free));
-        let wave: Vec<_> = StepDaemonSet.wave(&state, batch).into_iter().map(|pod| pod.name).collect();
+        let wave: Vec<_> = StepDaemonSet.wave(&state).into_iter().map(|pod| pod.name).collect();
         let nodes = state.slots.iter().filter(|slot| slot.pod.is_some_and(|pod| wave.contains(&pod.name)));
         nodes.map(|slot| slot.key.clone()).collect()
     }
