@@ -210,14 +210,13 @@ pub(super) fn obstacle(state: &State<'_>, next: &PlannedBatch) -> Option<StopRea
     if state.kind.may_begin(state, first) {
         return unhealthy(state);
     }
-    let pods = state.reasons(state.unavailable_slots());
-    Some(StopReason::Unhealthy { pods, allowed: state.allowed() })
+    Some(state.reason_to_stop(state.unavailable_slots()))
 }
 
 /// Returns the reason to stop if a released slot is not healthy.
 fn unhealthy(state: &State<'_>) -> Option<StopReason> {
-    let pods = state.reasons(state.required().filter(|slot| !slot.is_healthy()));
-    (!pods.is_empty()).then(|| StopReason::Unhealthy { pods, allowed: state.allowed() })
+    let mut slots = state.required().filter(|slot| !slot.is_healthy()).peekable();
+    slots.peek().is_some().then(|| state.reason_to_stop(slots))
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.

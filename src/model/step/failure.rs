@@ -3,7 +3,7 @@
 //! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
 //! `src/model/hold/plan/rollback.rs` for the annotation during a rollback.
 
-use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, StopReason};
+use super::action::{Action, Purpose, RollbackOutcome, StepOutcome};
 use super::memory::Memory;
 use super::slot::PodSlot;
 use super::state::State;
@@ -78,7 +78,7 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
     if others.is_empty() {
         return fail(late);
     }
-    Some(Action::stop(StopReason::Unhealthy { pods: state.reasons(others), allowed: state.allowed() }))
+    Some(Action::stop(state.reason_to_stop(others)))
 }
 
 const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use super::action::StopReason;
 use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
 use crate::error::Result;
@@ -256,11 +257,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns why each of these slots has no available pod, as a clause.
-    pub(super) fn reasons<'s>(
-        &self,
-        slots: impl IntoIterator<Item = &'s PodSlot<'a>>,
-    ) -> Vec<(String, String)>
+    /// Returns the reason to stop for slots without an available pod, with a clause for each.
+    pub(super) fn reason_to_stop<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'a>>) -> StopReason
     where
         'a: 's,
     {
@@ -282,7 +280,8 @@ impl<'a> State<'a> {
                 }
             }
         };
-        slots.into_iter().map(|slot| (slot.label(), reason(slot))).collect()
+        let pods = slots.into_iter().map(|slot| (slot.label(), reason(slot))).collect();
+        StopReason::Unhealthy { pods, allowed: self.allowed() }
     }
 
     /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that
