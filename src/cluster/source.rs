@@ -208,7 +208,10 @@ impl Cluster {
         }
     }
 
-    /// Requests an object. Returns the response if it does not exist.
+    /// Requests an object, or its metadata. Returns the response if it does not exist.
+    ///
+    /// # Errors
+    /// Also when another object is the response, as that of a proxy may be: it shows nothing of this one.
     pub(super) async fn object(
         &self,
         request: &ApiRequest<'_>,
@@ -220,7 +223,11 @@ impl Cluster {
         if response.is_not_found() {
             return Ok(Err(response));
         }
-        let object = Object::read(response.json());
+        let is_it = |object: &Object| {
+            object.name() == name && [type_.title(), "PartialObjectMetadata"].contains(&object.kind())
+        };
+        let object = Object::read(response.json())
+            .and_then(|object| if is_it(&object) { Ok(object) } else { Err("is another object") });
         object.map(Ok).map_err(|why| RequestError::Unusable(unusable_object(type_, name, why)))
     }
 

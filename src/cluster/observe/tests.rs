@@ -276,10 +276,10 @@ fn pods_that_a_refresh_may_not_read_are_unknown() {
 }
 
 /// Returns the cluster to a server that responds to each path, and the lines of its notices.
-fn server(respond: fn(&str) -> Value) -> (Arc<Cluster>, Arc<Mutex<Vec<String>>>) {
-    let service = tower::service_fn(move |request: Request<Body>| async move {
+fn server(respond: impl Fn(&str) -> Value + Send + 'static) -> (Arc<Cluster>, Arc<Mutex<Vec<String>>>) {
+    let service = tower::service_fn(move |request: Request<Body>| {
         let body = respond(request.uri().path()).to_string();
-        Ok::<_, Infallible>(Response::new(Body::from(body.into_bytes())))
+        async { Ok::<_, Infallible>(Response::new(Body::from(body.into_bytes()))) }
     });
     let notices = Arc::<Mutex<Vec<String>>>::default();
     let heard = Arc::clone(&notices);
@@ -318,26 +318,35 @@ async fn a_response_that_is_no_list_is_not_reported_as_forbidden() {
 
 /// Such a response may come from a proxy.
 #[tokio::test(start_paused = true)]
-async fn a_response_without_an_object_is_no_deletion() {
-    let (cluster, notices) = server(|path| match path.rsplit_once('/') {
-        Some((_, "web")) => json!({"error": "log in"}),
-        Some((_, "deployments")) => {
-            json!({"metadata": {"resourceVersion": "1"}, "items": [workload("web", 1).object().json()]})
-        }
-        _ => json!({"metadata": {"resourceVersion": "1"}, "items": []}),
-    });
-    let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
-    observer.refresh(TargetId(0));
-    let mut events = TargetEvents::new();
-    let _ = tokio::time::timeout(Duration::from_secs(60), async {
-        loop {
-            events.extend(observer.next().await);
-        }
-    })
-    .await;
-    assert!(!events.iter().any(|(_, event)| matches!(event, TargetEvent::Deleted)), "{events:?}");
-    let notices = notices.lock().unwrap().join("\n");
-    assert!(notices.contains("the server's response for deployment \"web\" "), "{notices}");
+async fn a_response_without_the_object_is_no_deletion() {
+    for (response, why) in [
+        (json!({"error": "log in"}), "has no kind"),
+        (json!({"kind": "Login", "metadata": {"name": "web"}}), "is another object"),
+        (workload("api", 1).object().json().clone(), "is another object"),
+    ] {
+        let (cluster, notices) = server(move |path| match path.rsplit_once('/') {
+            Some((_, "web")) => response.clone(),
+            Some((_, "deployments")) => {
+                json!({"metadata": {"resourceVersion": "1"}, "items": [workload("web", 1).object().json()]})
+            }
+            _ => json!({"metadata": {"resourceVersion": "1"}, "items": []}),
+        });
+        let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
+        observer.refresh(TargetId(0));
+        let mut events = TargetEvents::new();
+        let _ = tokio::time::timeout(Duration::from_secs(60), async {
+            loop {
+                events.extend(observer.next().await);
+            }
+        })
+        .await;
+        let is_of_refresh =
+            |event: &TargetEvent| matches!(event, TargetEvent::Deleted | TargetEvent::Refreshed(_));
+        assert!(!events.iter().any(|(_, event)| is_of_refresh(event)), "{events:?}");
+        let notices = notices.lock().unwrap().join("\n");
+        let message = format!("the server's response for deployment \"web\" {why}");
+        assert!(notices.contains(&message), "{notices}");
+    }
 }
 
 /// A watch for each type and namespace would exceed the streams of the connection.
