@@ -127,9 +127,9 @@ impl Stepper {
             return false;
         }
         if self.unrefreshed_since.take().is_some()
-            && let Some(plan) = self.cluster.plan()
+            && let Some(state) = self.cluster.state(&self.memory.tolerated, now)
         {
-            self.memory.progress.continue_after_outage(plan.pace.batch_timeout);
+            self.memory.progress.continue_after_outage(state.batch_limit());
         }
         true
     }

@@ -2,11 +2,11 @@
 
 use super::failures::{broken, failure};
 use super::fake_cluster::FakeCluster;
-use super::fixture::{StepperFixture, all_by};
+use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::DeletionResult;
-use crate::model::hold::plan::OnFailure;
+use crate::model::hold::plan::{BatchFailure, OnFailure};
 use crate::model::kind::Workload;
 use crate::model::step::*;
 
@@ -52,6 +52,28 @@ fn refreshes_are_used_unless_they_took_longer_than_a_minute() {
         fixture.reports.iter().filter(|event| **event == StepReport::Waiting(why.to_owned())).count(),
         1
     );
+}
+
+/// The time limit of the batch passes while the server is unreachable. It includes `minReadySeconds`.
+#[test]
+fn the_kubelets_have_a_minute_to_report_after_an_outage() {
+    let mut options = StepOptions::default();
+    options.pace.batch_timeout = Some(seconds(100));
+    let mut cluster = FakeCluster::paused(3);
+    cluster.object["spec"]["minReadySeconds"] = 300.into();
+    let mut fixture = StepperFixture::of(options, cluster);
+    while fixture.cluster.partition() > 2 {
+        fixture.pass(1);
+    }
+    fixture.cluster.controls = false;
+    fixture.pass(390);
+    fixture.has_no_nodes = true;
+    fixture.pass(60);
+    fixture.has_no_nodes = false;
+    let (ended, end) = (fixture.elapsed(), fixture.run());
+    assert!(matches!(failure(&end).0, BatchFailure::TimedOut { .. }), "{end:?}");
+    let lasted = fixture.elapsed() - ended;
+    assert!((60..70).contains(&lasted), "{lasted}");
 }
 
 /// Also after the lock was acquired: the pods of a decision would be older than a minute. The time counts from the end of the
