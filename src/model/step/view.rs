@@ -58,7 +58,7 @@ pub struct PlanView {
     pub soaks: Duration,
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
-    /// Whether `--force` would reduce the number of unavailable pods.
+    /// Whether `--force` would let the plan ignore an unavailable pod.
     pub ignoring_nodes_helps: bool,
     /// Whether the plan is paused.
     pub is_paused: bool,
@@ -99,7 +99,9 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     });
     let batches = begun.chain(coming).collect();
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
-    let is_excused = |slot: &PodSlot<'_>| slot.is_unavailable(pace) && !slot.is_unavailable(&ignoring);
+    let is_excused = |slot: &PodSlot<'_>| {
+        slot.is_unavailable(pace) && !slot.is_ignored(pace) && slot.is_ignored(&ignoring)
+    };
     PlanView {
         from: plan.from.as_ref().and_then(label),
         to: state.plan_revision.map(Revision::label),

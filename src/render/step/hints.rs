@@ -5,7 +5,7 @@ use crate::model::hold::{
     end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
 };
 use crate::model::kind::{Workload, strategy};
-use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
+use crate::model::step::{BatchStage, PlanView, RollbackOutcome, SlotState, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 
 /// Returns the commands to run after an outcome, each with its purpose.
@@ -90,16 +90,17 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
         }
         StopReason::Unhealthy { pods, .. } => {
             // --force begins a batch, or ignores nodes that are not ready; another batch under way needs room.
-            let is_at =
-                |view: &PlanView, stage: &BatchStage| view.batches.iter().any(|batch| batch.stage == *stage);
-            let is_under_way = view.is_some_and(|view| is_at(view, &BatchStage::Updating));
-            let is_left = view.is_none_or(|view| is_at(view, &BatchStage::Waiting));
+            let batches = view.map(|view| view.batches.as_slice()).unwrap_or_default();
+            let under_way = batches.iter().find(|batch| batch.stage == BatchStage::Updating);
+            let is_left = view.is_none() || batches.iter().any(|batch| batch.stage == BatchStage::Waiting);
             let ignoring_nodes_helps = view.is_some_and(|view| view.ignoring_nodes_helps);
             let ignore = || command("ignore nodes that are not ready: {} --force", [step.clone()]);
             let hint = waits_for(workload, pods).or_else(|| {
-                if is_under_way {
+                if let Some(batch) = under_way {
+                    let needs_room = batch.slots.iter().any(|slot| slot.state == SlotState::Outdated);
                     let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
-                    return Some(command("allow them: {} --max-unavailable {}", [step.clone(), needed]));
+                    let allow = || command("allow them: {} --max-unavailable {}", [step.clone(), needed]);
+                    return needs_room.then(allow);
                 }
                 let begins = is_left && !ignoring_nodes_helps;
                 begins.then(|| command("release the next batch anyway: {} --force", [step.clone()]))

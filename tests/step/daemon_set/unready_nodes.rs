@@ -90,6 +90,21 @@ async fn a_node_that_fails_after_its_batch_is_skipped_within_max_unavailable() {
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
+/// Its pod is awaited while the next batch soaks, and no larger `--max-unavailable` helps.
+#[tokio::test(start_paused = true)]
+async fn the_hint_for_a_node_of_an_earlier_batch_contains_the_flag() {
+    let nodes = Nodes::held("app:2.0").await;
+    nodes.step("").await.ends(0);
+    nodes.cluster.later(80_000, |editor| editor.sim.store(|store| fail_node(store, "node-0")));
+    let output = nodes.step("--soak 1m --batch-timeout 60s").await;
+    output.ends(5).reports("  ! node-0");
+    let hint =
+        "hint: ignore nodes that are not ready: kubectl rollout2 step daemonset/agent -n default --force\n";
+    assert!(output.stderr.ends_with(hint), "{}", output.transcript);
+    nodes.step("--force").await.ends(0);
+    assert_eq!(nodes.nodes_with("app:2.0"), 2);
+}
+
 /// The pod of a later batch becomes unavailable during the first batch.
 #[tokio::test(start_paused = true)]
 async fn an_unavailable_pod_of_another_batch_fails_no_batch() {

@@ -6,6 +6,7 @@ use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use crate::model::hold::plan::{BatchFailure, OnFailure, Reach};
+use crate::model::step::slot::tests::NOW;
 use crate::model::step::*;
 
 /// The other pods of the batch, which are not released yet, stay available.
@@ -87,6 +88,7 @@ fn a_pod_of_an_earlier_batch_that_is_late_stops_the_plan() {
     lose_the_first(&mut fixture);
     let end = fixture.run();
     assert_eq!(unhealthy(&end), ["db-4"]);
+    assert!(fixture.stepper.view(NOW).unwrap().ignoring_nodes_helps, "as the hint says");
     assert!(fixture.elapsed() > 680, "{}", fixture.elapsed());
     assert_eq!((fixture.cluster.on(2), fixture.cluster.partition()), (2, 3));
 }
