@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::model::api::pod::Pod;
 use crate::model::engine::PodRef;
+use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
@@ -15,11 +16,11 @@ use crate::model::revision::Revision;
 /// Returns the pods that block the update of a StatefulSet, lowest ordinal first.
 ///
 /// A pod is stuck if it is not ready and its replacement would run another revision. That is the
-/// target at or above the partition, and `status.currentRevision` below it. Below it a ready pod
-/// must run that revision: with an original `OnDelete` or partition it may be one that was replaced
-/// long ago. The controller waits
-/// for such a pod and never replaces it. It creates pods in ascending order, so the lowest must be
-/// deleted first (with the descending order a real StatefulSet never recovered).
+/// target at or above the partition, and `status.currentRevision` below it. With an original
+/// `OnDelete` that may be a revision that was replaced long ago, so that a ready pod must run it.
+/// The controller waits for such a pod and never replaces it. It creates pods in ascending order,
+/// so the lowest must be deleted first (with the descending order a real StatefulSet never
+/// recovered).
 ///
 /// Empty for other kinds, whose controllers replace unavailable pods first. Also empty where the
 /// controller does not wait: `OnDelete`, and `Parallel` without `maxUnavailable`.
@@ -42,10 +43,15 @@ pub fn stuck_pods<'a>(
         pods.filter_map(|pod| Some((strategy::partition_index(after, &pod.name)?, pod))).collect();
     let stable = observation.workload.recorded_stable_revision();
     let stable = observation.revisions.iter().find(|revision| stable == Some(revision.name.as_str()));
+    let had_on_delete = |hold: Hold| {
+        let original = hold.original_strategy(&observation.workload);
+        original.is_some_and(strategy::is_on_delete_strategy)
+    };
+    let is_fresh = Hold::of(&observation.workload).is_ok_and(|hold| !hold.is_some_and(had_on_delete));
     let serves = |revision: &&Revision| {
         observation.own_pods().any(|pod| pod.ready && observation.workload.runs(pod, revision))
     };
-    let stable = stable.filter(serves);
+    let stable = stable.filter(|revision| is_fresh || serves(revision));
     let is_given_up = |pod| stable.is_some_and(|stable| !observation.workload.runs(pod, stable));
     pods.retain(|(index, pod)| *index >= partition || is_given_up(pod));
     pods.sort_by_key(|(index, _)| *index);
@@ -143,6 +149,7 @@ fn comes_after(pod: &Pod, last: &PodRef, observation: &Observation) -> bool {
 mod tests {
     use super::*;
     use crate::model::api::object::Object;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
     use crate::model::revision::Revisions;
     use serde_json::{Value, json};
 
@@ -219,12 +226,24 @@ mod tests {
         assert_eq!(stuck_names(&spec, "db-gone", &pods), ["db-4"]);
     }
 
-    /// All pods were updated by hand under `OnDelete`, which leaves the current revision in the status as it was.
+    /// All pods were updated by hand under `OnDelete`, which leaves the current revision in the status as it was. Otherwise an
+    /// update failed in its last pod.
     #[test]
-    fn below_the_partition_no_pod_returns_to_a_revision_that_no_ready_pod_runs() {
-        let spec = json!({"updateStrategy": {"rollingUpdate": {"partition": 4}}});
+    fn below_the_partition_no_pod_of_on_delete_returns_to_a_revision_that_no_ready_pod_runs() {
+        let held = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 4}});
         let pods = [(0, "db-2", false), (1, "db-2", true), (2, "db-5", false)];
-        assert_eq!(stuck_names(&spec, "db-5", &pods), [""; 0]);
+        for (original, expected) in [("OnDelete", &[][..]), ("RollingUpdate", &["db-0"])] {
+            let mut observation =
+                observation(&json!({"updateStrategy": held}), &json!({"currentRevision": "db-5"}), &pods);
+            let hold = json!({"version": 1, "set": held, "strategy": {"type": original}, "plan": {}});
+            let mut object = observation.workload.object().json().clone();
+            object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+            observation.workload = Workload::of_json(&object).unwrap();
+            let target = observation.revisions.iter().find(|one| one.name == "db-1");
+            let stuck = stuck_pods(&observation, &observation.workload, target);
+            let names: Vec<_> = stuck.into_iter().map(|pod| pod.name.as_str()).collect();
+            assert_eq!(names, expected, "{original}");
+        }
     }
 
     /// The controller stores the new generation before it stores the revision that it updates to.

@@ -223,3 +223,22 @@ fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
     assert_eq!(fixture.run(), StepOutcome::Complete, "{:?}", fixture.reports);
     assert_eq!((replaced(&fixture), fixture.cluster.on(3)), (1, 5));
 }
+
+/// No ready pod runs the revision before it any more. Its pod returns to that one until a batch releases it.
+#[test]
+fn a_new_plan_replaces_the_pod_that_the_last_batch_of_an_update_broke() {
+    let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(3));
+    fixture.bound = None;
+    while fixture.cluster.on(2) < 3 {
+        fixture.pass(1);
+    }
+    fixture.cluster.crashing.insert(0);
+    let end = fixture.run();
+    assert!(matches!(end, StepOutcome::Failed { .. }), "{end:?}");
+    fixture.cluster.change("/spec/template", template(3));
+    let mut fixture = fixture.then("two", StepOptions { new_plan: true, ..all_by(2) });
+    fixture.pass(40);
+    fixture.cluster.crashing.clear();
+    assert_eq!(fixture.run(), StepOutcome::Complete, "{:?}", fixture.reports);
+    assert_eq!((replaced(&fixture), fixture.cluster.on(3)), (1, 3));
+}
