@@ -71,6 +71,13 @@ impl StepKind for StepDaemonSet {
             (one.group.is_none(), &one.group).cmp(&(other.group.is_none(), &other.group))
         });
         slots.extend((0..missing).map(|_| slot(UNKNOWN_NODE, &[])));
+        // In a large cluster, some node or pod changes during every soak. Only where no slot of a batch is left, the pods of
+        // the controller or of a replaced plan are all that proves the new revision.
+        if slots.iter().any(|slot| slot.is_in_last_batch) {
+            for slot in &mut slots {
+                slot.soaks = slot.is_in_last_batch;
+            }
+        }
         slots
     }
 
@@ -120,7 +127,6 @@ fn slot<'a>(state: &State<'a>, selector: Option<&Selector>, node: &str, pods: &[
     let is_rolling = !strategy::is_on_delete(state.workload());
     let slot = state.slot(node.to_owned(), pod);
     PodSlot {
-        soaks: slot.is_in_last_batch, // in a large cluster, some node or pod changes during every soak
         is_released: slot.is_updated || !stays || is_rolling,
         awaits_deletion: stays && !slot.is_updated && is_rolling,
         excluded: (!is_selected(state, selector, node)).then_some(ExcludedBy::Selector),

@@ -204,6 +204,37 @@ fn a_batch_that_released_nothing_is_not_done() {
     assert_eq!((fixture.run(), fixture.cluster.on(2)), (StepOutcome::Stopped(stopped), 0));
 }
 
+/// The controller gives the replacement of a pod that died the new revision, and no canary is released then.
+#[test]
+fn a_pod_that_the_controller_updated_soaks_before_the_first_batch() {
+    let mut cluster = FakeCluster::paused_daemon_set(5);
+    cluster.pods.remove(&4);
+    (0..5).for_each(|_| cluster.tick());
+    let mut options = all_by(3);
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, cluster);
+    fixture.pass(50);
+    assert_eq!(fixture.cluster.on(2), 1, "no batch begins");
+    assert_eq!(
+        (fixture.run(), fixture.begun()),
+        (StepOutcome::Complete, vec!["1 n0 n1 n2".to_owned(), "2 n3".to_owned()])
+    );
+}
+
+#[test]
+fn a_new_plan_lets_the_pods_of_the_replaced_batch_soak() {
+    let mut options = all_by(2);
+    options.pace.soak = Some(seconds(60));
+    let mut first = StepperFixture::of(options.clone(), FakeCluster::paused_daemon_set(5));
+    while first.cluster.on(2) == 0 || first.cluster.unavailable() > 0 {
+        first.pass(1);
+    }
+    let mut fixture = first.then("two", StepOptions { new_plan: true, ..options });
+    fixture.pass(50);
+    assert_eq!(fixture.cluster.on(2), 1, "no batch begins");
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+}
+
 /// Each wave needs a refresh. A wave that is smaller than half of `--max-unavailable` waits to become larger.
 #[test]
 fn a_small_wave_of_deletions_waits_for_more_pods() {

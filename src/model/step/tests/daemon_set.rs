@@ -345,14 +345,21 @@ fn without_a_hold_the_controller_may_replace_any_outdated_pod() {
     assert_eq!(fixture.listed(), "n1 up released goes, n2 new up released");
 }
 
-/// Nodes come, and pods die, all the time: a fleet would never be done with its soaks.
+/// Nodes come, and pods die, all the time: a fleet would never be done with its soaks. Before the first batch, and after the
+/// nodes of the last one were removed, no other pods prove the new revision.
 #[test]
 fn only_the_nodes_of_the_last_batch_soak() {
     let pods = [("n1", "new"), ("n2", "new"), ("n3", "old"), ("n4", "new")];
-    let fixture = DaemonSetFixture::of(4, &pods).with_batch(&["n2", "n3"]);
-    let slots = fixture.slots();
-    let soaking: Vec<_> = slots.iter().filter(|slot| slot.soaks).map(|slot| slot.key.as_str()).collect();
-    assert_eq!(soaking, ["n2", "n3"]);
+    for (batch, expected) in [
+        (&["n2", "n3"][..], &["n2", "n3"][..]),
+        (&[], &["n1", "n2", "n3", "n4"]),
+        (&["gone"], &["n1", "n2", "n3", "n4"]),
+    ] {
+        let fixture = DaemonSetFixture::of(4, &pods).with_batch(batch);
+        let slots = fixture.slots();
+        let soaking: Vec<_> = slots.iter().filter(|slot| slot.soaks).map(|slot| slot.key.as_str()).collect();
+        assert_eq!(soaking, expected);
+    }
 }
 
 #[test]
