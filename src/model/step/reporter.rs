@@ -85,21 +85,14 @@ impl ChangeReporter {
         }
     }
 
-    /// Reports the stage of the batch that began last if it changed. A batch whose slots are gone is done when the next one
-    /// begins: the controller of a DaemonSet counts a missing pod only later.
+    /// Reports the stage of the batch that began last if it changed. A batch whose slots are gone keeps its stage: the
+    /// controller of a DaemonSet counts a missing pod only later.
     pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
         let Some(planned) = &state.plan.last_batch else { return };
-        let done = || BatchStage::Done { healthy: memory.healthy(state) };
-        let before = match self.stage.take() {
-            Some((before, reported)) if before.number == planned.number => Some(reported),
-            Some((before, _)) if !before.done => {
-                self.report(StepReport::Batch(batch(state, &before, done())));
-                None
-            }
-            _ => None,
-        };
+        let before = self.stage.take().filter(|(before, _)| before.number == planned.number);
+        let before = before.map(|(_, reported)| reported);
         let now = match state.present_batch {
-            None if planned.done => done(),
+            None if planned.done => BatchStage::Done { healthy: memory.healthy(state) },
             None => before.clone().unwrap_or(BatchStage::Waiting),
             Some(_) => match stage(state, memory) {
                 BatchStage::Soaking { of, .. } if of.is_zero() => {

@@ -88,6 +88,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let last = plan.last_batch.as_ref();
     let earlier = observed.iter().filter(|batch| last.is_some_and(|last| batch.number < last.number));
+    let last = last.filter(|last| last.done || state.present_batch.is_some());
     let begun = earlier.chain(last).map(|planned| {
         let batch_stage = if state.present_batch.is_some_and(|present| present.number == planned.number) {
             stage(state, memory)
@@ -97,6 +98,8 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         };
         batch_of(planned, &by_key, batch_stage)
     });
+    // No slot is left of a batch whose pods or nodes were removed, perhaps before it was done.
+    let begun = begun.filter(|batch| !batch.slots.is_empty());
     let batches = begun.chain(coming).collect();
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
     let is_excused = |slot: &PodSlot<'_>| {

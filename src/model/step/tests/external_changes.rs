@@ -13,6 +13,7 @@ use crate::model::engine::{Effects, Engine, Now, StopSignal};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
+use crate::model::step::slot::tests::NOW;
 use crate::model::step::*;
 
 /// A plan in the soak of its canary.
@@ -170,6 +171,13 @@ fn a_scale_down_of_all_released_pods_returns_to_the_canary() {
     fixture.cluster.change("/spec/replicas", json!(3));
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!(fixture.begun(), ["1 canary db-3", "2 canary db-2", "3 db-1 db-0"]);
+    let done = fixture.reports.iter().filter_map(|report| match report {
+        StepReport::Batch(BatchView { number, stage: BatchStage::Done { .. }, .. }) => Some(*number),
+        _ => None,
+    });
+    assert_eq!(done.collect::<Vec<_>>(), [2, 3], "no pod of the first batch is left");
+    let shown = fixture.stepper.view(NOW).unwrap().batches;
+    assert_eq!(shown.iter().map(|batch| batch.number).collect::<Vec<_>>(), [2, 3]);
 }
 
 #[test]
