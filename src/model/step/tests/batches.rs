@@ -332,3 +332,21 @@ fn a_goal_that_is_reached_is_not_the_goal_of_the_next_command() {
     let mut fixture = fixture.then("two", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 3, of: 5 });
 }
+
+/// The process is killed after it stored the end of its batch, and before it released its lock.
+#[test]
+fn a_goal_that_a_killed_command_had_reached_is_not_exceeded_when_it_is_repeated() {
+    for (reach, updated) in [(Some(Reach::To(Amount::Pods(1))), 1), (None, 2)] {
+        let options = StepOptions { reach, ..StepOptions::default() };
+        let has_died = |dies_at| {
+            let mut fixture = StepperFixture::of(options.clone(), FakeCluster::paused(4));
+            fixture.dies_at = Some(dies_at);
+            fixture.pass(100);
+            assert!(fixture.is_dead, "no such moment");
+            let hold = fixture.cluster.hold()?;
+            (hold["plan"]["batch"]["done"] == true && hold["lock"].is_object()).then_some(fixture)
+        };
+        let mut fixture = (1..).find_map(has_died).unwrap().then("two", options.clone());
+        assert_eq!(fixture.run(), StepOutcome::Reached { updated, of: 4 }, "{reach:?}");
+    }
+}
