@@ -77,7 +77,7 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
         };
         return Ok(Pause::Change { patch, held_by });
     }
-    if let Some(hold) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload)) {
+    if let Some(mut hold) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload)) {
         if hold.is_paused() {
             return Ok(Pause::AlreadyPaused);
         }
@@ -87,7 +87,8 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
         {
             patch.set(field, Value::Bool(true)); // the partition of a rollback keeps no pod
         }
-        hold.with_pause(true).store(workload, &mut patch);
+        hold.paused = true;
+        hold.store(workload, &mut patch);
         return Ok(Pause::Change { patch, held_by: HeldBy::Plan });
     }
     if workload.is_paused() {
@@ -180,7 +181,7 @@ pub enum Resume {
 pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     let mut patch = Patch::of(workload.object());
     require_hold(workload, "resumed")?;
-    let Some(hold) = Hold::of(workload)? else {
+    let Some(mut hold) = Hold::of(workload)? else {
         end_pause(workload, &mut patch);
         return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
     };
@@ -192,7 +193,8 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
         } else if !hold.is_paused() {
             return Ok(Resume::Stepping);
         }
-        hold.with_pause(false).store(workload, &mut patch);
+        hold.paused = false;
+        hold.store(workload, &mut patch);
         return Ok(Resume::Continue(patch));
     }
     hold.end(workload, &mut patch);

@@ -60,8 +60,8 @@ pub(super) fn prepare_plan(
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
     let prepared = match hold {
         Some(hold) if hold.is_in_force(workload) && !hold.has_plan() => {
-            let mut hold = hold.with_plan(new_plan(options, observed)).adopting(workload).with_pause(false);
-            hold.lock = None;
+            let mut hold = hold.with_plan(new_plan(options, observed)).adopting(workload);
+            (hold.paused, hold.lock) = (false, None);
             PreparedPlan { hold, origin: Origin::Pause, fields_to_write: None }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
@@ -91,9 +91,10 @@ pub(super) fn prepare_plan(
 
 /// Returns the hold of a rollback whose original strategy is restored already, for any live template.
 fn rollback_without_hold(workload: &Workload) -> Option<Hold> {
-    let hold = Hold::of_plan(workload).ok().flatten()?;
+    let mut hold = Hold::of_plan(workload).ok().flatten()?;
     let is_free = hold.is_rolling_back() && !hold.is_in_force(workload);
-    is_free.then(|| hold.with_fields(HoldFields::default()))
+    hold.fields = HoldFields::default();
+    is_free.then_some(hold)
 }
 
 fn new_plan(options: &StepOptions, observed: &Observation) -> Plan {

@@ -74,12 +74,7 @@ impl Hold {
     /// Returns the same hold with the live fields as those that hold.
     #[must_use]
     pub fn adopting(self, workload: &Workload) -> Self {
-        if self.is_in_force(workload) { self.with_fields(workload.replaceable_fields()) } else { self }
-    }
-
-    /// Returns the same hold by other fields.
-    #[must_use]
-    pub fn with_fields(self, fields: HoldFields) -> Self {
+        let fields = if self.is_in_force(workload) { workload.replaceable_fields() } else { self.fields };
         Self { fields, ..self }
     }
 
@@ -94,12 +89,6 @@ impl Hold {
     pub fn written_by(mut self, by: Option<&str>, since: &str) -> Self {
         (self.by, self.since) = (by.map(str::to_owned), Some(since.to_owned()));
         self
-    }
-
-    /// Sets whether the plan is paused.
-    #[must_use]
-    pub fn with_pause(self, paused: bool) -> Self {
-        Self { paused, ..self }
     }
 
     /// Whether a plan of `step` holds the workload, which this version may not be able to read; otherwise `pause` does.

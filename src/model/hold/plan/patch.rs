@@ -33,7 +33,7 @@ impl Hold {
         let mut patch = guarded(workload);
         let mut hold = self;
         if let Some(fields) = fields {
-            hold = hold.with_fields(fields);
+            hold.fields = fields;
             hold.add_fields_to(workload, &mut patch);
         }
         hold.store(workload, &mut patch);
