@@ -62,8 +62,6 @@ impl<'a> State<'a> {
         } else {
             revisions.iter().rfind(|revision| revision.digest.hex() == plan.template)
         };
-        let is_updated = |pod: &&Pod| current.is_some_and(|current| workload.runs(pod, current));
-        let (updated, outdated) = observed.own_pods().filter(|pod| pod.is_active()).partition(is_updated);
         let by_name = |node: &'a Node| (node.name.as_str(), node);
         let last_batch = plan.last_batch.iter().flat_map(|batch| &batch.slots).map(String::as_str);
         let mut state = Self {
@@ -76,12 +74,14 @@ impl<'a> State<'a> {
             kind,
             original_min_ready_seconds: hold.original_min_ready_seconds(workload),
             plan_revision: current,
-            updated,
-            outdated,
+            updated: Vec::new(),
+            outdated: Vec::new(),
             last_batch_slots: last_batch.collect(),
             slots: Vec::new(),
             present_batch: None,
         };
+        let active = observed.own_pods().filter(|pod| pod.is_active());
+        (state.updated, state.outdated) = active.partition(|pod| state.is_updated(pod));
         state.slots = state.kind.slots(&state);
         // A later command may select other nodes before any slot of the batch is released.
         let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.excluded != Some(ExcludedBy::Selector);
