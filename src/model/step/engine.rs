@@ -177,8 +177,7 @@ impl Stepper {
     fn view_of(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
         let mut view = plan_view(state, &self.memory, self.reporter.batches());
-        let failed = state.plan.batch_in_progress().filter(|_| rollback.failure.is_some());
-        let failed = failed.map(|batch| batch.number);
+        let failed = state.present_batch.filter(|_| rollback.failure.is_some()).map(|batch| batch.number);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
         }

@@ -86,7 +86,7 @@ impl<'a> State<'a> {
         // A later command may select other nodes before any slot of the batch is released.
         let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.excluded != Some(ExcludedBy::Selector);
         let exists = state.slots.iter().any(|slot| slot.is_in_last_batch && is_left(slot));
-        state.present_batch = plan.batch_in_progress().filter(|_| exists);
+        state.present_batch = plan.last_batch.as_ref().filter(|batch| !batch.done && exists);
         state
     }
 

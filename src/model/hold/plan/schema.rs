@@ -94,12 +94,6 @@ impl Plan {
         }
     }
 
-    /// Returns the batch that began and is not done.
-    #[must_use]
-    pub fn batch_in_progress(&self) -> Option<&PlannedBatch> {
-        self.last_batch.as_ref().filter(|batch| !batch.done)
-    }
-
     /// Returns the plan for the present number of pods: where pods are only counted, the last batch keeps its proportion,
     /// as the controller keeps that of the updated pods. A controller rounds the size of a ReplicaSet to the nearest number,
     /// and what a partition releases down.
