@@ -26,11 +26,11 @@ const MAX_NAMES: usize = 64 << 10;
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
 pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Action {
-    if let Some(fields) = state.kind.release(state, batch) {
+    if let Some(fields) = state.step_kind.release(state, batch) {
         let hold = state.hold_with(state.plan.clone());
         return Action::write_plan(Purpose::ReleaseSlots, hold, Some(fields), state.workload());
     }
-    let wave = state.kind.wave(state);
+    let wave = state.step_kind.wave(state);
     if !wave.is_empty() && is_wave_due(state, memory, wave.len()) {
         return Action::DeleteWave(wave);
     }
@@ -145,7 +145,7 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not
 /// counted the pods yet. [`continue_batch`] releases the others.
 fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String>) -> Action {
-    let fields = state.kind.release(state, &next);
+    let fields = state.step_kind.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
     Action::write_plan(Purpose::BeginBatch { tolerated }, state.hold_with(plan), fields, state.workload())
 }
@@ -200,14 +200,14 @@ fn reached(state: &State<'_>) -> StepOutcome {
 /// # Errors
 /// When the next pod is on a node that is not ready, and cannot be skipped.
 pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason> {
-    FutureBatches::after(state.plan, &state.slots, state.kind).next(state.plan.reach)
+    FutureBatches::after(state.plan, &state.slots, state.step_kind).next(state.plan.reach)
 }
 
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable, or if a released slot
 /// is not healthy.
 pub(super) fn obstacle(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
     let first = state.slots.iter().find(|slot| Some(&slot.key) == next.slots.first())?;
-    if state.kind.may_begin(state, first) {
+    if state.step_kind.may_begin(state, first) {
         return unhealthy(state);
     }
     Some(state.reason_to_stop(state.unavailable_slots()))
@@ -221,7 +221,7 @@ fn unhealthy(state: &State<'_>) -> Option<StopReason> {
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.
 pub(super) struct FutureBatches<'s, 'a> {
-    kind: &'s dyn StepKind,
+    step_kind: &'s dyn StepKind,
     pace: &'s Pace,
     wanted: usize,
     released_or_updated: usize,
@@ -232,9 +232,9 @@ pub(super) struct FutureBatches<'s, 'a> {
 
 impl<'s, 'a> FutureBatches<'s, 'a> {
     /// Begins after the last batch of a plan.
-    pub(super) fn after(plan: &'s Plan, slots: &'s [PodSlot<'a>], kind: &'s dyn StepKind) -> Self {
+    pub(super) fn after(plan: &'s Plan, slots: &'s [PodSlot<'a>], step_kind: &'s dyn StepKind) -> Self {
         Self {
-            kind,
+            step_kind,
             pace: &plan.pace,
             wanted: slots.len(),
             released_or_updated: released_or_updated(slots),
@@ -270,7 +270,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
                         }
                         names.push(slot.key.clone());
                     }
-                    Some(_) if self.kind.skips_unready_nodes() => {}
+                    Some(_) if self.step_kind.skips_unready_nodes() => {}
                     Some(node) if names.is_empty() => {
                         let (pod, node) = (slot.key.clone(), node.clone());
                         return Err(StopReason::OnUnreadyNode { pod, node });
@@ -285,7 +285,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
         }
         self.released_or_updated += names.len();
         self.number += 1;
-        let of = self.kind.counts_pods().then_some(self.wanted);
+        let of = self.step_kind.counts_pods().then_some(self.wanted);
         Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false, of }))
     }
 }

@@ -124,7 +124,7 @@ impl Memory {
     /// Returns the report of its first interruption.
     pub(super) fn observe(&mut self, state: &State<'_>) -> Option<StepReport> {
         let now = state.now.elapsed;
-        if let Some(batch) = state.present_batch.filter(|_| state.kind.counts_pods()) {
+        if let Some(batch) = state.present_batch.filter(|_| state.step_kind.counts_pods()) {
             let last_number = || batch.slots.last()?.parse().ok();
             self.batch.last_number = self.batch.last_number.or_else(last_number);
         }

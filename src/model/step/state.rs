@@ -29,7 +29,7 @@ pub(super) struct State<'a> {
     pub(super) hold: &'a Hold,
     pub(super) plan: &'a Plan,
     pub(super) now: Now,
-    pub(super) kind: &'static dyn StepKind,
+    pub(super) step_kind: &'static dyn StepKind,
     /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
     pub(super) original_min_ready_seconds: i64,
     /// The revision of the plan, once the controller stored it: the current one, until another client changes the template.
@@ -49,7 +49,7 @@ pub(super) struct State<'a> {
 impl<'a> State<'a> {
     /// Builds the state of a plan. [`state_of`](super::state_of) knows the kind.
     pub(super) fn new(
-        kind: &'static dyn StepKind,
+        step_kind: &'static dyn StepKind,
         observed: &'a Observation,
         nodes: Option<&'a [Node]>,
         hold: &'a Hold,
@@ -71,7 +71,7 @@ impl<'a> State<'a> {
             hold,
             plan,
             now,
-            kind,
+            step_kind,
             original_min_ready_seconds: hold.original_min_ready_seconds(workload),
             plan_revision: current,
             updated: Vec::new(),
@@ -82,7 +82,7 @@ impl<'a> State<'a> {
         };
         let active = observed.own_pods().filter(|pod| pod.is_active());
         (state.updated, state.outdated) = active.partition(|pod| state.is_updated(pod));
-        state.slots = state.kind.slots(&state);
+        state.slots = state.step_kind.slots(&state);
         // A later command may select other nodes before any slot of the batch is released.
         let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.excluded != Some(ExcludedBy::Selector);
         let exists = state.slots.iter().any(|slot| slot.is_in_last_batch && is_left(slot));
@@ -215,7 +215,7 @@ impl<'a> State<'a> {
 
     /// Whether the batch waits for a slot. Slots whose node is not ready any more are skipped if the kind allows it.
     pub(super) fn is_awaited(&self, slot: &PodSlot<'_>) -> bool {
-        let is_skipped = self.kind.skips_unready_nodes() && slot.unready_node.is_some();
+        let is_skipped = self.step_kind.skips_unready_nodes() && slot.unready_node.is_some();
         self.is_required(slot) && !slot.is_healthy()
             || slot.awaits_release() && self.is_in_batch(slot) && !is_skipped
     }
@@ -230,12 +230,12 @@ impl<'a> State<'a> {
 
     /// Returns how many pods may be unavailable.
     pub(super) fn allowed(&self) -> usize {
-        self.kind.allowed(self)
+        self.step_kind.allowed(self)
     }
 
     /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
     pub(super) fn budget_left(&self) -> i64 {
-        as_number(self.allowed() + self.kind.surge(self)) - as_number(self.kind.unavailable(self))
+        as_number(self.allowed() + self.step_kind.surge(self)) - as_number(self.step_kind.unavailable(self))
     }
 
     /// Returns the slots that count as unavailable.

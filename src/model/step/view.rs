@@ -123,8 +123,8 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         is_rolling_back: plan.rolling_back,
         is_own_limit: own_limit(state.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
-        surge: state.kind.surge(state),
-        at_a_time: state.kind.at_a_time(state),
+        surge: state.step_kind.surge(state),
+        at_a_time: state.step_kind.at_a_time(state),
         holds_by: state.workload().kind().hold_method().ok().map(|method| {
             let (field, value) = method.step_field(state.workload());
             (field.members().join("."), value)
@@ -176,7 +176,7 @@ fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batch
     for slot in slots.iter_mut().filter(|slot| state.is_in_batch(slot)) {
         (slot.is_updated, slot.is_released) = (true, true);
     }
-    let mut future = FutureBatches::after(state.plan, &slots, state.kind);
+    let mut future = FutureBatches::after(state.plan, &slots, state.step_kind);
     let mut batches = Vec::new();
     let mut reach = state.plan.reach.unwrap_or(Reach::Next);
     loop {

@@ -419,7 +419,7 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     let mut fixture = DaemonSetFixture::of(1000, &pods).in_zones(&zones.collect::<Vec<_>>());
     fixture.plan.pace.batch_size = BatchSize::By(Amount::Pods(1));
     let mut state = fixture.state();
-    state.kind = &COUNTING;
+    state.step_kind = &COUNTING;
     let view = plan_view(&state, &Memory::default(), &[]);
     let batches =
         view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.label).collect()));
