@@ -6,7 +6,7 @@
 //! Its pods are interchangeable, so that a slot is a number: slot 3 of 10 is the third pod to be updated.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
@@ -53,9 +53,8 @@ impl StepKind for StepDeployment {
     /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The fields have no pause, so
     /// that the first release also ends the pause of the write that acquired the lock.
     fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
-        let batch: HashSet<&String> = batch.slots.iter().collect();
-        let last = state.slots.iter().rposition(|slot| batch.contains(&slot.key))?;
-        Some(raised_budget(state, last + 1)?.running_fields())
+        let goal = batch.slots.last()?.parse().ok()?;
+        Some(raised_budget(state, goal)?.running_fields())
     }
 
     fn may_begin(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
