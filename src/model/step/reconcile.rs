@@ -165,12 +165,11 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     }
     let mut hold = hold.clone();
     hold.lock = None;
-    match (outcome, &mut hold.plan) {
-        (StepOutcome::Reached { .. }, Some(plan)) => plan.reach = None,
-        (StepOutcome::Failed { failure, .. }, Some(plan)) => {
-            plan.failure = failure.as_ref().and_then(BatchFailure::stored);
+    if let Some(plan) = &mut hold.plan {
+        plan.reach = plan.reach.filter(|_| !matches!(outcome, StepOutcome::Reached { .. }));
+        if let Some(failure) = &memory.rollback.failure {
+            plan.failure = failure.stored(); // also after a signal
         }
-        _ => {}
     }
     Action::write_plan(Purpose::Unlock, hold, None, cluster.workload())
 }

@@ -1,4 +1,4 @@
-//! A signal while a wave of deletions is in flight.
+//! A signal while a wave of deletions is in flight, or a rollback is about to begin.
 
 use super::failures::broken;
 use super::fake_cluster::FakeCluster;
@@ -7,7 +7,7 @@ use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::DeletionResult;
 use crate::model::engine::{PodRef, StopSignal};
-use crate::model::hold::plan::Amount;
+use crate::model::hold::plan::{Amount, OnFailure};
 use crate::model::step::*;
 
 /// A plan of a DaemonSet that got a signal while a wave of three deletions is in flight.
@@ -81,4 +81,24 @@ fn a_deletion_without_an_answer_is_not_left_once_the_pod_is_replaced() {
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
     assert!(fixture.cluster.pods.contains_key(&4));
     assert_eq!(fixture.stepper.unanswered(), [""; 0]);
+}
+
+/// The server is unreachable for writes when the batch fails.
+#[test]
+fn a_failure_is_stored_after_a_signal_before_its_rollback() {
+    let mut options = all_by(2);
+    options.pace.on_failure = Some(OnFailure::Undo);
+    let mut fixture = StepperFixture::of(options, broken());
+    fixture.pass(10);
+    fixture.is_away = true;
+    while fixture.stepper.memory.rollback.failure.is_none() {
+        fixture.pass(1);
+    }
+    fixture.see(StepEvent::Stopped(StopSignal::Terminated));
+    fixture.is_away = false;
+    fixture.pass(5);
+    assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Terminated)));
+    let hold = fixture.cluster.hold().unwrap();
+    assert_eq!((hold.get("lock"), &hold["plan"]["failure"]["id"]), (None, &"crash-loop".into()));
+    assert_eq!(fixture.cluster.update(), 2, "nothing is rolled back");
 }
