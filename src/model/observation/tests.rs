@@ -21,6 +21,38 @@ fn owned_by(uid: &str) -> Value {
     json!([{"controller": true, "uid": uid}])
 }
 
+/// A revision of a StatefulSet or DaemonSet.
+fn controller_revision(number: i64) -> Object {
+    let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
+    let labels = json!({"controller-revision-hash": format!("w-{number}")});
+    let metadata = json!({"ownerReferences": owned_by("w"), "labels": labels});
+    let rest = json!({"metadata": metadata, "data": data, "revision": number});
+    object("ControllerRevision", &format!("w-{number}"), &rest)
+}
+
+/// A revision of a Deployment.
+fn replica_set(number: i64) -> Object {
+    let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
+    let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+    let spec = json!({"template": template(&format!("x:{number}"))});
+    object("ReplicaSet", &format!("r{number}"), &json!({"metadata": metadata, "spec": spec}))
+}
+
+/// A pod of an owner with a controller hash, whose condition `Ready` has this status.
+fn pod(name: &str, owner: &str, hash: &str, ready: &str) -> Object {
+    let labels = json!({"controller-revision-hash": hash});
+    let status = json!({"conditions": [{"type": "Ready", "status": ready}]});
+    let metadata = json!({"ownerReferences": owned_by(owner), "labels": labels});
+    object("Pod", name, &json!({"metadata": metadata, "status": status}))
+}
+
+/// The same workload with another member.
+fn with(workload: &Workload, member: &str, value: &Value) -> Workload {
+    let mut json = workload.object().json().clone();
+    json[member] = value.clone();
+    Workload::of_json(&json).unwrap()
+}
+
 /// The observation of a workload with the live template `x:2` and these revisions.
 fn observation(kind: &str, revisions: [Object; 2], pods: &[Object]) -> Observation {
     let workload = Workload::of(object(kind, "w", &json!({"spec": {"template": template("x:2")}}))).unwrap();
@@ -36,17 +68,8 @@ fn observation(kind: &str, revisions: [Object; 2], pods: &[Object]) -> Observati
 #[test]
 fn pods_of_another_owner_with_the_same_hash_do_not_count() {
     for kind in ["StatefulSet", "DaemonSet"] {
-        let pod = |name, owner| {
-            let rest = json!({"metadata": {"labels": {"controller-revision-hash": "w-2"}, "ownerReferences": owned_by(owner)}});
-            object("Pod", name, &rest)
-        };
-        let revision = |number: i64| {
-            let rest = json!({"revision": number, "data": {"spec": {"template": template(&format!("x:{number}"))}},
-                "metadata": {"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": format!("w-{number}")}}});
-            object("ControllerRevision", &format!("w-{number}"), &rest)
-        };
-        let pods = [pod("w-0", "w"), pod("w-1", "other")];
-        let observed = observation(kind, [revision(1), revision(2)], &pods);
+        let pods = [pod("w-0", "w", "w-2", "True"), pod("w-1", "other", "w-2", "True")];
+        let observed = observation(kind, [1, 2].map(controller_revision), &pods);
         let current = observed.revisions.current().unwrap();
         let names: Vec<_> = observed.pods_of(current).map(|pod| pod.name.as_str()).collect();
         assert_eq!(names, ["w-0"], "{kind}");
@@ -64,12 +87,6 @@ fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role
 
 #[test]
 fn failed_and_succeeded_pods_are_not_counted() {
-    let replica_set = |number: &str| {
-        let annotations = json!({"deployment.kubernetes.io/revision": number});
-        let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
-        let spec = json!({"template": template(&format!("x:{number}"))});
-        object("ReplicaSet", &format!("r{number}"), &json!({"metadata": metadata, "spec": spec}))
-    };
     let pod = |name: &str, owner: &str, status: &Value| {
         object("Pod", name, &json!({"metadata": {"ownerReferences": owned_by(owner)}, "status": status}))
     };
@@ -79,30 +96,16 @@ fn failed_and_succeeded_pods_are_not_counted() {
         pod("new", "r2", &ready),
         pod("gone", "r2", &json!({"phase": "Succeeded"})),
     ];
-    let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
+    let observation = observation("Deployment", [1, 2].map(replica_set), &pods);
     assert_eq!(counts_and_roles(&observation), [(0, 0, None), (1, 1, Some(Role::Current))]);
 }
 
 #[test]
 fn a_revision_without_ready_pods_is_not_stable() {
-    let replica_set = |number: &str| {
-        let annotations = json!({"deployment.kubernetes.io/revision": number});
-        let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
-        object(
-            "ReplicaSet",
-            &format!("r{number}"),
-            &json!({"metadata": metadata, "spec": {"template": template(&format!("x:{number}"))}}),
-        )
-    };
-    let pod = |owner: &str, ready: &str| {
-        let rest = json!({"metadata": {"ownerReferences": owned_by(owner)},
-            "status": {"conditions": [{"type": "Ready", "status": ready}]}});
-        object("Pod", owner, &rest)
-    };
     // `x:2` is current after the release of `x:1` was undone; the pod of `x:1` is ready or not.
     for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
-        let pods = [pod("r1", ready), pod("r2", "True")];
-        let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
+        let pods = [pod("old", "r1", "", ready), pod("new", "r2", "", "True")];
+        let observation = observation("Deployment", [1, 2].map(replica_set), &pods);
         let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
         assert_eq!(roles, [Some(role), Some(Role::Updating)]);
     }
@@ -111,22 +114,12 @@ fn a_revision_without_ready_pods_is_not_stable() {
 /// Below a partition, the StatefulSet controller creates pods from the revision that it records.
 #[test]
 fn pods_that_run_neither_the_recorded_nor_the_current_revision_are_found() {
-    let data = |number: i64| json!({"spec": {"template": template(&format!("x:{number}"))}});
-    let revision = |number: i64| {
-        let labels = json!({"controller-revision-hash": format!("w-{number}")});
-        let metadata = json!({"ownerReferences": owned_by("w"), "labels": labels});
-        let rest = json!({"metadata": metadata, "data": data(number), "revision": number});
-        object("ControllerRevision", &format!("w-{number}"), &rest)
-    };
-    let pods = [("w-0", "w-1"), ("w-1", "w-3"), ("w-2", "w-2")].map(|(name, hash)| {
-        let labels = json!({"controller-revision-hash": hash});
-        object("Pod", name, &json!({"metadata": {"labels": labels, "ownerReferences": owned_by("w")}}))
-    });
-    let mut observed = observation("StatefulSet", [revision(1), revision(2)], &pods);
+    let pods = [("w-0", "w-1"), ("w-1", "w-3"), ("w-2", "w-2")];
+    let pods = pods.map(|(name, hash)| pod(name, "w", hash, "True"));
+    let mut observed = observation("StatefulSet", [1, 2].map(controller_revision), &pods);
     for (recorded, expected) in [("w-1", Some(("w-1", vec!["w-1"]))), ("w-2", None), ("gone", None)] {
-        let mut json = observed.workload.object().json().clone();
-        json["status"] = json!({"currentRevision": recorded, "updateRevision": "w-2"});
-        observed.workload = Workload::of_json(&json).unwrap();
+        let status = json!({"currentRevision": recorded, "updateRevision": "w-2"});
+        observed.workload = with(&observed.workload, "status", &status);
         let found = observed.replaced_by_recorded().map(|(revision, pods)| {
             (revision.name.as_str(), pods.iter().map(|pod| pod.name.as_str()).collect::<Vec<_>>())
         });
@@ -137,20 +130,11 @@ fn pods_that_run_neither_the_recorded_nor_the_current_revision_are_found() {
 /// The StatefulSet controller names its first revision as the current one before any pod is ready.
 #[test]
 fn a_first_revision_that_was_never_ready_is_not_stable() {
-    let revision = |number: i64| {
-        let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
-        let rest = json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
-        object("ControllerRevision", &format!("w-{number}"), &rest)
-    };
     for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
-        let metadata =
-            json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": "w-1"}});
-        let conditions = json!([{"type": "Ready", "status": ready}]);
-        let pod = object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}));
-        let mut observation = observation("StatefulSet", [1, 2].map(revision), &[pod]);
-        let mut workload = observation.workload.object().json().clone();
-        workload["status"] = json!({"currentRevision": "w-1", "updateRevision": "w-2"});
-        observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+        let pods = [pod("w-0", "w", "w-1", ready)];
+        let mut observation = observation("StatefulSet", [1, 2].map(controller_revision), &pods);
+        let status = json!({"currentRevision": "w-1", "updateRevision": "w-2"});
+        observation.workload = with(&observation.workload, "status", &status);
         assert_eq!(counts_and_roles(&observation)[0].2, Some(role), "{ready}");
     }
 }
@@ -159,21 +143,7 @@ fn a_first_revision_that_was_never_ready_is_not_stable() {
 /// `w-2` serve since.
 #[test]
 fn a_record_from_before_a_partition_or_on_delete_is_not_what_served() {
-    let revision = |number: i64| {
-        let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
-        let metadata = json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": format!("w-{number}")}});
-        object(
-            "ControllerRevision",
-            &format!("w-{number}"),
-            &json!({"metadata": metadata, "data": data, "revision": number}),
-        )
-    };
-    let pod = |name: &str, hash: &str| {
-        let metadata =
-            json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": hash}});
-        let conditions = json!([{"type": "Ready", "status": "True"}]);
-        Pod::read(&object("Pod", name, &json!({"metadata": metadata, "status": {"conditions": conditions}})))
-    };
+    let pod = |name: &str, hash: &str| Pod::read(&pod(name, "w", hash, "True"));
     let served = [pod("w-1", "w-2"), pod("w-2", "w-2")];
     let partition =
         |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
@@ -187,7 +157,7 @@ fn a_record_from_before_a_partition_or_on_delete_is_not_what_served() {
             "spec": {"replicas": 4, "template": template("x:3"), "updateStrategy": strategy},
             "status": {"currentRevision": "w-1", "updateRevision": "w-3"}});
         let workload = Workload::of_json(&workload).unwrap();
-        let revisions = Revisions::of(&workload, [1, 2, 3].map(revision));
+        let revisions = Revisions::of(&workload, [1, 2, 3].map(controller_revision));
         let older = (0..older).map(|index| pod(&format!("old-{index}"), "w-1"));
         let pods = Some(served.iter().cloned().chain(older).map(Into::into).collect());
         let observed = Observation { workload, revisions, pods, events: None };
@@ -230,12 +200,7 @@ fn without_the_live_revision_none_is_current() {
         let rest = json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
         object("ControllerRevision", &format!("w-{number}"), &rest)
     };
-    let pod = |hash: &str, ready: &str| {
-        let metadata =
-            json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": hash}});
-        let conditions = json!([{"type": "Ready", "status": ready}]);
-        object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}))
-    };
+    let pod = |hash: &str, ready: &str| pod("w-0", "w", hash, ready);
     for (pods, expected) in [
         (vec![], [None, None]),
         (vec![pod("w-3", "True")], [None, None]),
