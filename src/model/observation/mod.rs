@@ -7,6 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::kind::fields::HOLD_ANNOTATION;
@@ -290,16 +292,24 @@ impl Observation {
 
     /// Whether the controller records the revision that served before the rollout. It records a revision once every pod runs
     /// it: one that a partition keeps from some pods never (`completeRollingUpdate` in the StatefulSet controller), and
-    /// with `OnDelete` none but the first. A partition of a hold has been there only since the rollout began.
+    /// with `OnDelete` none but the first. The strategy of a hold has been there only since the rollout began, so that the
+    /// original one decides.
     fn records_served_revision(&self) -> bool {
         let workload = &self.workload;
-        let is_held = workload.object().annotation(HOLD_ANNOTATION).is_some();
-        let updates_every_pod = !strategy::is_on_delete(workload) && strategy::partition(workload) == 0;
-        workload.recorded_stable_revision().is_some() && (updates_every_pod || is_held)
+        let hold = workload.object().annotation(HOLD_ANNOTATION);
+        let hold = hold.map(|hold| serde_json::from_str::<Value>(hold).unwrap_or_default());
+        let original = match &hold {
+            Some(hold) => hold.get("strategy"),
+            None => strategy::update_strategy(workload),
+        };
+        let updates_every_pod = original.is_none_or(|original| {
+            !strategy::is_on_delete_strategy(original) && strategy::partition_of(workload, original) == 0
+        });
+        workload.recorded_stable_revision().is_some() && updates_every_pod
     }
 
     /// Returns the revisions whose template is not the live one.
-    fn replaced_revisions(&self) -> impl Iterator<Item = &Revision> {
+    pub(in crate::model) fn replaced_revisions(&self) -> impl DoubleEndedIterator<Item = &Revision> {
         let live = self.revisions.current().map(|current| current.digest);
         self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
     }
