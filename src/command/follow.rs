@@ -30,7 +30,7 @@ use crate::render::message_writer::Frame;
 use crate::render::state_words::NameContext;
 use crate::render::status::{ReportFormat, json, stale_configuration};
 use crate::render::ui::Ui;
-use crate::render::undo::held_rollback;
+use crate::render::undo::hold_effect;
 use crate::render::{job_summary, owner_warnings, status as render};
 use crate::world::Terminal;
 
@@ -203,28 +203,35 @@ async fn undo_on_failure(
     source: &Source,
     ui: &mut Ui,
 ) -> Result<Workload, RollbackResult> {
-    let prepared = prepare_rollback(target, source, ui).await;
-    let (workload, patch) = prepared.map_err(|error| RollbackResult::not_started(&error))?;
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
-    match patch::apply(&patch, &PatchTarget::of(&workload), options, source, ui).await {
-        WriteResult::Stored(object) => Workload::of(object).ok_or_else(|| {
-            let name = workload.target();
-            let message = format!("the server answered to the rollback of {name} with another object");
-            RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
-        }),
-        WriteResult::Conflict(conflict) => {
-            let error = conflict.error(&workload, "its rollback was prepared");
-            let is_unknown = conflict.is_unanswered;
-            Err(if is_unknown {
-                RollbackResult::unknown(&error)
-            } else {
-                RollbackResult::not_started(&error)
-            })
-        }
-        WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
-            Err(RollbackResult::not_started(&error))
-        }
-        WriteResult::Unknown(error) => Err(RollbackResult::unknown(&error)),
+    let mut conflicts = 0;
+    loop {
+        let prepared = prepare_rollback(target, source, ui).await;
+        let (workload, patch) = prepared.map_err(|error| RollbackResult::not_started(&error))?;
+        return match patch::apply(&patch, &PatchTarget::of(&workload), options, source, ui).await {
+            WriteResult::Stored(object) => Workload::of(object).ok_or_else(|| {
+                let name = workload.target();
+                let message = format!("the server answered to the rollback of {name} with another object");
+                RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
+            }),
+            WriteResult::Conflict(conflict) if !conflict.is_unanswered && conflicts < MAX_CONFLICTS => {
+                conflicts += 1;
+                continue;
+            }
+            WriteResult::Conflict(conflict) => {
+                let error = conflict.error(&workload, "its rollback was prepared");
+                let is_unknown = conflict.is_unanswered;
+                Err(if is_unknown {
+                    RollbackResult::unknown(&error)
+                } else {
+                    RollbackResult::not_started(&error)
+                })
+            }
+            WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
+                Err(RollbackResult::not_started(&error))
+            }
+            WriteResult::Unknown(error) => Err(RollbackResult::unknown(&error)),
+        };
     }
 }
 

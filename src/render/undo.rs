@@ -6,6 +6,7 @@ use super::age::age;
 use super::change::stuck_pods as pods_block;
 use super::diff;
 use super::history::last_changed;
+use super::hold::restored;
 use super::line::Line;
 use super::pods::{self, MAX_NAMES};
 use super::state_words::serving_words;
@@ -130,9 +131,13 @@ pub fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: bool) -
     ]
 }
 
-/// Returns that a plan holds the workload during the rollback, and how its hold ends.
+/// Returns which fields the rollback of a workload restores with the end of a hold, or that a plan holds the workload during
+/// the rollback, and how its hold ends.
 #[must_use]
-pub fn held_rollback(undo: &Undo<'_>) -> Vec<String> {
+pub fn hold_effect(workload: &Workload, undo: &Undo<'_>) -> Vec<String> {
+    if undo.ends_hold.is_some() {
+        return restored(workload, undo.patch.after()).into_iter().collect();
+    }
     let after = undo.below.as_ref().and_then(|_| Workload::of_json(undo.patch.after()));
     let Some(after) = after else { return Vec::new() };
     let target = after.target();

@@ -25,7 +25,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::ui::Ui;
-use crate::render::{change, hold, owner_warnings, undo as render};
+use crate::render::{change, owner_warnings, undo as render};
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
@@ -222,10 +222,7 @@ fn announce(
     let is_doubtful = doubts.is_some();
     writer.ui.err_lines(doubts.unwrap_or_default());
     writer.ui.err_lines(render::stuck_pods(observed, undo, request.replace_stuck_pods));
-    writer.ui.err_lines(render::held_rollback(undo));
-    if undo.ends_hold.is_some() {
-        writer.ui.err_lines(hold::restored(&observed.workload, undo.patch.after()));
-    }
+    writer.ui.err_lines(render::hold_effect(&observed.workload, undo));
     let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
     writer.ui.err_lines_once(revert);
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?

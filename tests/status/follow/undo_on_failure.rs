@@ -153,6 +153,19 @@ async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() 
     }
 }
 
+/// A plan that its `step` left in its first batch.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_that_ends_a_hold_prints_what_it_restores() {
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
+    cluster.run("pause statefulset/db").await.ends(0);
+    cluster.editor().set_image(&db, "app:2.0-bad");
+    cluster.advance(5).await;
+    cluster.run("step statefulset/db --timeout 2s").await.ends(3);
+    let output = cluster.status("statefulset/db --undo-on-failure --replace-stuck-pods").await;
+    assert_eq!((output.exit, image(&cluster, &db).as_str()), (4, "app:1.0"), "{}", output.transcript);
+    output.reports("note: the annotation of the hold restores spec.updateStrategy");
+}
+
 #[tokio::test(start_paused = true)]
 async fn only_the_failed_target_of_two_is_rolled_back() {
     let cluster = Cluster::simulated().start();
