@@ -192,8 +192,11 @@ impl Executor<Follower> for &Following<'_> {
     }
 }
 
+/// How often a rollback is prepared again after a conflict.
+const MAX_CONFLICTS: usize = 5;
+
 /// Rolls a target back to the revision that was stable when following began. Reads everything again
-/// first, because the patch must match the objects as they are now.
+/// first, also after a conflict, because the patch must match the objects as they are now.
 ///
 /// # Errors
 /// When the template is no longer the followed one, when there is no stable revision, and when the write fails or its result
@@ -214,18 +217,16 @@ async fn undo_on_failure(
                 let message = format!("the server answered to the rollback of {name} with another object");
                 RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
             }),
-            WriteResult::Conflict(conflict) if !conflict.is_unanswered && conflicts < MAX_CONFLICTS => {
-                conflicts += 1;
-                continue;
-            }
             WriteResult::Conflict(conflict) => {
                 let error = conflict.error(&workload, "its rollback was prepared");
-                let is_unknown = conflict.is_unanswered;
-                Err(if is_unknown {
-                    RollbackResult::unknown(&error)
+                if conflict.is_unanswered {
+                    Err(RollbackResult::unknown(&error))
+                } else if conflicts < MAX_CONFLICTS {
+                    conflicts += 1;
+                    continue;
                 } else {
-                    RollbackResult::not_started(&error)
-                })
+                    Err(RollbackResult::not_started(&error))
+                }
             }
             WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
                 Err(RollbackResult::not_started(&error))
@@ -255,7 +256,7 @@ async fn prepare_rollback(
     ui.err_lines_once(owner_warnings::before_an_undo(workload));
     ui.err_lines_once(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
     let undo = undo(&observed, stable, &UndoOptions::default())?;
-    ui.err_lines(held_rollback(&undo));
+    ui.err_lines_once(hold_effect(workload, &undo));
     let patch = undo.patch;
     Ok((observed.workload, patch))
 }

@@ -148,9 +148,30 @@ async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() 
             cluster.sim.fault(if verb == Verb::Get { fault.after(2) } else { fault });
             cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await
         };
-        let why = if verb == Verb::Get { "another client rolled out another revision" } else { "" };
+        let why = "another client rolled out another revision";
         assert_not_rolled_back(&cluster, &web, &output, "app:3.0", why);
     }
+}
+
+/// Another client changes the strategy just before the write. The template is still the one that failed.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_is_prepared_again_after_a_conflict() {
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
+    cluster.editor().set_image(&db, "app:2.0-bad");
+    cluster.advance(60).await;
+    let target = db.clone();
+    let change = FaultAction::write_before(move |store| {
+        let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}}});
+        let _ = store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("colleague"));
+    });
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), change).once());
+    let args = "statefulset/db --undo-on-failure --replace-stuck-pods --fail-fast=5s";
+    let output = cluster.status(args).await;
+    assert_eq!((output.exit, image(&cluster, &db).as_str()), (4, "app:1.0"), "{}", output.transcript);
+    let last = output.stderr.lines().last().unwrap();
+    assert!(last.contains("rolled back to revision 1"), "{}", output.transcript);
+    let strategy = cluster.sim.store(|store| store.get(&db).unwrap()["spec"]["updateStrategy"].clone());
+    assert_eq!(strategy["rollingUpdate"]["partition"], 1);
 }
 
 /// A plan that its `step` left in its first batch.
