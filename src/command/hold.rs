@@ -96,6 +96,7 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
         Pause::Change { patch, held_by } => {
             let effect = words::pause_effect(held_by, observed, is_planned(writer));
             writer.ui.err_lines_once(before_a_hold(workload));
+            writer.ui.err_lines(words::replaced_by_recorded(observed));
             write_with_notes(observed, &patch, &PAUSE, effect, writer).await?;
         }
     }

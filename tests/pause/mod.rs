@@ -74,6 +74,26 @@ async fn a_pause_warns_about_the_owner_of_the_manifest_and_the_field_that_ends_i
     }
 }
 
+/// Below a partition, the controller creates pods from the revision that it recorded before the set had one.
+#[tokio::test(start_paused = true)]
+async fn a_pause_warns_about_pods_that_come_back_on_an_earlier_revision() {
+    let partition = |partition: i64| json!({"updateStrategy": {"rollingUpdate": {"partition": partition}}});
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &partition(1)).await;
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(60).await;
+    cluster.editor().patch(&db, &json!({"spec": partition(3)}));
+    cluster.editor().set_image(&db, "app:3.0");
+    cluster.advance(5).await;
+    let warning = "warning: the controller of statefulset/db still records revision 1 as the current one: an \
+                   evicted pod comes back on it until it is released: ";
+    for dry_run in [" --dry-run", ""] {
+        let output = cluster.run(&format!("pause statefulset/db{dry_run}")).await;
+        output.reports(warning).ends(0);
+        let pods = output.stderr.lines().find_map(|line| line.strip_prefix(warning)).unwrap();
+        assert!(pods.contains("db-1") && pods.contains("db-2") && !pods.contains("db-0"), "{pods}");
+    }
+}
+
 #[tokio::test]
 async fn a_workload_given_twice_is_changed_once() {
     for verb in ["undo", "restart", "pause"] {
