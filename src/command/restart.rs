@@ -29,28 +29,30 @@ pub struct Request {
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let (mut writer, workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
     writer.print_selection(&request.scope, &workloads);
-    let is_checked = request.options.strict && workloads.len() > 1;
-    if is_checked {
+    let mut checked = Vec::new();
+    if request.options.strict && workloads.len() > 1 {
         let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
-        let findings = preflight::check_all(&planned, context.source, |_, _| false).await;
+        checked = preflight::check_all(&planned, context.source, |_, _| false).await;
         let refusal = |(workload, findings)| preflight::refuse(workload, findings).err();
-        if let Some(refusal) = workloads.iter().zip(&findings).find_map(refusal) {
+        if let Some(refusal) = workloads.iter().zip(&checked).find_map(refusal) {
             writer.record(Err(refusal));
             return Ok(writer.take_outcome());
         }
     }
+    let mut checked = checked.into_iter();
     let mut written = Vec::new();
     for workload in workloads {
-        let done = restart_workload(workload, is_checked, request.change_cause.as_deref(), &mut writer).await;
+        let (findings, cause) = (checked.next(), request.change_cause.as_deref());
+        let done = restart_workload(workload, findings, cause, &mut writer).await;
         writer.record(done.map(|workload| written.push(workload)));
     }
     Ok(follow::after_change(&mut writer, written).await)
 }
 
-/// Restarts one workload and returns the object that the API server stored. `is_checked` says that its new pods can start.
+/// Restarts one workload and returns the object that the API server stored. `findings` are of a check before all writes.
 async fn restart_workload(
     workload: Workload,
-    is_checked: bool,
+    findings: Option<Findings>,
     cause: Option<&str>,
     writer: &mut Writer<'_>,
 ) -> Result<Workload> {
@@ -61,10 +63,9 @@ async fn restart_workload(
     let planned = Planned::of(workload.clone());
     let is_first = preflight::is_first(writer);
     let check = async {
-        match (is_checked, is_first) {
-            (true, _) => Some(Findings::default()),
-            (false, true) => Some(preflight::check(&planned, source).await),
-            (false, false) => None,
+        match findings {
+            None if is_first => Some(preflight::check(&planned, source).await),
+            findings => findings,
         }
     };
     let known = if writer.shows_effect() || held_by(&workload).is_some() {

@@ -123,6 +123,9 @@ async fn a_missing_secret_for_image_pulls_is_no_obstacle() {
     let note = "note: the images of deployment/web are pulled without secret/pull, which does not exist\n";
     let cluster = cluster_with_earlier(&json!({"imagePullSecrets": [{"name": "pull"}]})).await;
     assert_ends(&cluster.run("undo deployment/web --strict").await, note, 0, "it does not exist");
+    cluster.editor().create_workload(&DEPLOYMENTS, "api", &json!({"replicas": 1}));
+    cluster.advance(30).await;
+    cluster.run("restart deployment/web deployment/api --strict").await.reports(note).ends(0);
     create(&cluster, &SECRETS, json!({"metadata": {"name": "pull"}}));
     cluster.advance(30).await;
     assert_ends(&cluster.run("restart deployment/web --strict").await, "", 0, "it exists");
