@@ -22,14 +22,14 @@ const ANYWHERE: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 /// Returns the text with every such line changed, so that a CI system does not execute it.
 #[must_use]
 pub fn disarmed(text: &str) -> Cow<'_, str> {
-    if !text.lines().any(|line| begins(line) || holds(line)) {
+    if !text.lines().any(|line| begins_command(line) || holds(line)) {
         return Cow::Borrowed(text);
     }
     let lines = text.split_inclusive('\n').map(|line| {
         let line = ANYWHERE
             .iter()
             .fold(line.to_owned(), |line, command| line.replace(command, &format!("##\\{}", &command[2..])));
-        if begins(&line) { format!("{PREFIX}{line}") } else { line }
+        if begins_command(&line) { format!("{PREFIX}{line}") } else { line }
     });
     Cow::Owned(lines.collect())
 }
@@ -49,10 +49,11 @@ pub(super) const ESCAPED_HASH: &str = "\\u0023";
 
 /// Whether a string has such a command anywhere in a line, or at the start of one of several lines.
 pub(super) fn is_command(text: &str) -> bool {
-    holds(text) || text.contains('\n') && text.lines().any(begins)
+    holds(text) || text.contains('\n') && text.lines().any(begins_command)
 }
 
-fn begins(line: &str) -> bool {
+/// Whether a line begins with such a command.
+pub(super) fn begins_command(line: &str) -> bool {
     AT_THE_START.iter().any(|command| line.trim_start().starts_with(command))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use k8s_openapi::jiff::civil::Date;
 
-use crate::model::text::untrusted::{ESCAPED_HASH, is_command, is_misleading};
+use crate::model::text::untrusted::{ESCAPED_HASH, begins_command, is_command, is_misleading};
 
 /// After this column kubectl folds a line at the next space.
 const WIDTH: usize = 80;
@@ -33,7 +33,7 @@ impl Layout {
     pub(super) fn lines(self, text: &str, column: usize, indent: usize, position: Position) -> Vec<String> {
         // A document that is only a string is indented too.
         let indent = indent.max(2);
-        let is_command = is_command(text);
+        let is_command = is_command(text) || position == Position::Key && begins_command(text);
         if self.writes_block(text) && !is_command {
             return block(text, indent);
         }
@@ -104,16 +104,17 @@ impl FoldedText {
         };
         self.put(quote);
         let mut after_blank = false;
-        let mut characters = text.chars().enumerate().peekable();
+        let mut characters = text.char_indices().peekable();
         while let Some((index, character)) = characters.next() {
             let next = characters.peek().map(|(_, next)| *next);
+            let rest = &text[index + character.len_utf8()..];
             let folds = character == ' ' && !after_blank && self.column > self.width && index > 0;
             match next {
                 Some(' ') if folds && style == InlineStyle::Double => {
                     self.fold();
                     self.put("\\");
                 }
-                Some(next) if folds && next != ' ' => self.fold(),
+                Some(next) if folds && next != ' ' && !begins_command(rest) => self.fold(),
                 _ => self.character(character, style),
             }
             after_blank = character == ' ';
@@ -359,6 +360,23 @@ mod tests {
             ("a\n::stop-commands::b\n", r#""a\n::stop-commands::b\n""#),
         ] {
             assert_eq!(written(text), yaml);
+        }
+    }
+
+    /// A key begins its line, and so does what follows a fold.
+    #[test]
+    fn no_line_begins_with_a_command_of_a_ci_system() {
+        for (text, position, lines) in [
+            ("::error::x", Position::Key, vec![r#""::error::x""#.to_owned()]),
+            ("::1", Position::Value, vec!["::1".to_owned()]),
+            (
+                &format!("{} ::error::x", "a".repeat(90)),
+                Position::Value,
+                vec!["a".repeat(90) + " ::error::x"],
+            ),
+            (&format!("{} b", "a".repeat(90)), Position::Value, vec!["a".repeat(90), "  b".to_owned()]),
+        ] {
+            assert_eq!(Layout::Kubectl.lines(text, 0, 2, position), lines, "{text}");
         }
     }
 
