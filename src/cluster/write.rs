@@ -75,9 +75,9 @@ impl Source {
         match outcome {
             // The pod is gone, or another pod has its name.
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
-            WriteOutcome::RetryLater => DeletionResult::Disallowed(error.to_string()),
+            WriteOutcome::RetryLater if evict => DeletionResult::Disallowed(error.to_string()),
+            WriteOutcome::RetryLater | WriteOutcome::Unreachable => DeletionResult::Unavailable(error),
             WriteOutcome::Unknown => DeletionResult::Unknown(error),
-            WriteOutcome::Unreachable => DeletionResult::Unavailable(error),
             WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
         }
     }

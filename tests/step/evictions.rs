@@ -99,8 +99,12 @@ async fn an_eviction_with_a_lost_answer_is_not_repeated_or_assumed() {
 async fn a_429_without_a_budget_cause_is_not_an_eviction() {
     let cluster = shop();
     let busy = FaultAction::Refuse(Refusal::with_status(429, "the server is busy").retry_after(1));
-    cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), busy).once());
+    cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), busy.clone()).once());
     assert!(matches!(evict(&cluster, "db-4").await, DeletionResult::Disallowed(_)));
+    cluster.fault(Fault::on(Requests::of(Verb::Delete, &PODS), busy).once());
+    let pod = PodRef { name: "db-4".to_owned(), uid: uid(&cluster, "db-4") };
+    let deleted = connect_as(&cluster, "admin").remove_pod("shop", &pod, false).await;
+    assert!(matches!(deleted, DeletionResult::Unavailable(_)), "{deleted:?}");
     assert!(!uid(&cluster, "db-4").is_empty());
 }
 

@@ -45,7 +45,7 @@ impl WriteResult {
 pub enum DeletionResult {
     /// The pod terminates, is gone, or another pod has its name.
     Deleted,
-    /// A PodDisruptionBudget does not allow it now. Holds the server's message.
+    /// A PodDisruptionBudget does not allow the eviction now. Holds the server's message.
     Disallowed(String),
     /// The server refused it.
     Refused(Error),
