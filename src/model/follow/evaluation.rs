@@ -61,10 +61,6 @@ pub(super) struct RolloutTracker {
     pub(super) warnings_until: Option<Duration>,
     /// When the refresh before the timeout was requested.
     final_refresh: Option<Duration>,
-    /// When the server last answered a read.
-    pub(super) answered_at: Duration,
-    /// How long ago the server last answered, if it answered nothing since the refresh before the timeout was requested.
-    pub(super) since_answer: Option<Duration>,
     /// Whether a requested refresh has not arrived yet.
     refresh_requested: bool,
     /// Whether it was reported what a failure would be rolled back to.
@@ -86,7 +82,6 @@ impl RolloutTracker {
             effects: std::mem::take(&mut self.effects),
             expected: Some(ExpectedRevision::Written(written)),
             warnings_until: self.warnings_until,
-            answered_at: self.answered_at,
             rollback_target_reported: self.rollback_target_reported,
             least_time_reported: self.least_time_reported,
             ..Self::default()
@@ -299,7 +294,6 @@ impl RolloutTracker {
                 TargetDecision::Refresh
             }
             Some(began) if fresh || now >= began + FINAL_REFRESH_TIMEOUT => {
-                self.since_answer = (self.answered_at < began).then(|| now.saturating_sub(self.answered_at));
                 TargetDecision::Finish(Outcome::TimedOut(limit))
             }
             Some(_) => TargetDecision::Continue,

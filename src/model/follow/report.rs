@@ -150,7 +150,7 @@ pub struct TargetResult {
     pub line: String,
     /// How long the target was followed.
     pub elapsed: Duration,
-    /// How long before its end the server last answered, if it did not answer the last read.
+    /// How long before its end the server last answered a read, if it does not answer.
     pub since_answer: Option<Duration>,
     /// The result of the rollback, if the target failed and a rollback was requested.
     pub rollback: Option<RollbackResult>,

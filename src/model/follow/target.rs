@@ -25,6 +25,9 @@ use crate::model::view::RolloutView;
 /// outlives its grace period.
 const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 
+/// The longest silence of a server that answers. It ends a watch without events after 30 s, and a read may take as long.
+const LONGEST_SILENCE: Duration = Duration::from_secs(35);
+
 /// The state of a target when the follower started: its template, and its stable revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartState {
@@ -48,6 +51,8 @@ pub struct FollowedTarget {
     pub(super) evaluation: RolloutTracker,
     /// When the target was last evaluated.
     evaluated_at: Duration,
+    /// How long before its last evaluation the server last answered a read, if it does not answer.
+    since_answer: Option<Duration>,
     logs: ContainerLogs,
     pub(super) stuck_pods: StuckPodDeletions,
     /// The rollback, once the target failed and a rollback was requested.
@@ -66,6 +71,7 @@ impl FollowedTarget {
             observation: None,
             start_state: None,
             evaluated_at: Duration::ZERO,
+            since_answer: None,
             logs: ContainerLogs::default(),
             stuck_pods: StuckPodDeletions::default(),
             rollback: None,
@@ -168,6 +174,7 @@ impl FollowedTarget {
 
     /// Applies an event of the target.
     pub(super) fn apply(&mut self, event: TargetEvent, now: Now) {
+        self.since_answer = None;
         let event = match event {
             TargetEvent::Log(log) => return self.add_log(log), // useful even after the end
             event if self.may_be_rolled_back_later() => {
@@ -184,7 +191,6 @@ impl FollowedTarget {
             }
             event => event,
         };
-        self.evaluation.answered_at = now.elapsed;
         if let Some(fresh) = self.observe(event) {
             self.advance(now, fresh);
         }
@@ -216,7 +222,7 @@ impl FollowedTarget {
 
     /// Evaluates the target because time passed. The server last answered a read `since_answer` ago.
     pub(super) fn tick(&mut self, since_answer: Duration, now: Now) {
-        self.evaluation.answered_at = now.elapsed.saturating_sub(since_answer);
+        self.since_answer = Some(since_answer).filter(|silence| *silence > LONGEST_SILENCE);
         if self.result.is_none() {
             self.advance(now, false);
         }
@@ -297,7 +303,7 @@ impl FollowedTarget {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),
         };
-        self.set_result(TargetResult { since_answer: self.evaluation.since_answer, ..result });
+        self.set_result(TargetResult { since_answer: self.since_answer, ..result });
     }
 
     pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
