@@ -97,7 +97,7 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
             let effect = words::pause_effect(held_by, observed, is_planned(writer));
             writer.ui.err_lines_once(before_a_hold(workload));
             writer.ui.err_lines(words::replaced_by_recorded(observed));
-            write_with_notes(observed, &patch, &PAUSE, effect, writer).await?;
+            write(observed, &patch, &PAUSE, effect, writer).await?;
         }
     }
     Ok(())
@@ -106,40 +106,39 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
 async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Writer<'_>) -> Result<()> {
     let alone = Observation::of_alone(workload);
     let workload = &alone.workload;
-    if is_annotation_lost(workload) {
+    let (patch, notes) = if is_annotation_lost(workload) {
         let observed = read_revisions(workload.clone(), writer.source).await?;
         if !release_all {
             return refuse_lost_annotation(&observed);
         }
-        let patch = end_lost_hold(&observed)?;
-        writer.ui.err_lines(words::restored(workload, patch.after()));
-        return write(&alone, &patch, &RESUME, writer).await;
-    }
-    let ends_plan = release_all || is_rolled_back(workload, writer).await?;
-    match resume(workload, ends_plan)? {
-        Resume::NotPaused => {
-            writer.print_as_read(workload, "not paused");
-            writer.ui.err_lines(words::own_hold(workload));
+        (end_lost_hold(&observed)?, Vec::new())
+    } else {
+        let ends_plan = release_all || is_rolled_back(workload, writer).await?;
+        match resume(workload, ends_plan)? {
+            Resume::NotPaused => {
+                writer.print_as_read(workload, "not paused");
+                writer.ui.err_lines(words::own_hold(workload));
+                return Ok(());
+            }
+            Resume::Stepping => {
+                writer.print_as_read(workload, "not paused");
+                writer.ui.err_line(&words::step_hint(workload));
+                return Ok(());
+            }
+            Resume::Continue(patch) => {
+                write(&alone, &patch, &RESUME, Vec::new(), writer).await?;
+                writer.ui.err_line(&words::step_hint(workload));
+                return Ok(());
+            }
+            Resume::End(patch) => (patch, Vec::new()),
+            Resume::Forget(patch) => {
+                let note = words::hold_already_ended(workload, writer.source.now(), is_planned(writer));
+                (patch, vec![note])
+            }
         }
-        Resume::Stepping => {
-            writer.print_as_read(workload, "not paused");
-            writer.ui.err_line(&words::step_hint(workload));
-        }
-        Resume::End(patch) => {
-            writer.ui.err_lines(words::restored(workload, patch.after()));
-            write(&alone, &patch, &RESUME, writer).await?;
-        }
-        Resume::Forget(patch) => {
-            let note = words::hold_already_ended(workload, writer.source.now(), is_planned(writer));
-            writer.ui.err_lines(words::restored(workload, patch.after()));
-            write_with_notes(&alone, &patch, &RESUME, vec![note], writer).await?;
-        }
-        Resume::Continue(patch) => {
-            write(&alone, &patch, &RESUME, writer).await?;
-            writer.ui.err_line(&words::step_hint(workload));
-        }
-    }
-    Ok(())
+    };
+    writer.ui.err_lines(words::restored(workload, patch.after()));
+    write(&alone, &patch, &RESUME, notes, writer).await
 }
 
 /// Whether a rollback that a plan holds is complete. Prints a note if that cannot be read, and the plan goes on.
@@ -171,28 +170,17 @@ fn is_planned(writer: &Writer<'_>) -> bool {
 }
 
 /// Writes, and prints notes about the write: before the question, if one is asked, and else after the write.
-async fn write_with_notes(
-    observed: &Observation,
-    patch: &Patch,
-    words: &VerbWords,
-    mut notes: Vec<String>,
-    writer: &mut Writer<'_>,
-) -> Result<()> {
-    if writer.options.interactive {
-        writer.ui.err_lines(std::mem::take(&mut notes));
-    }
-    write(observed, patch, words, writer).await?;
-    writer.ui.err_lines(notes);
-    Ok(())
-}
-
 async fn write(
     observed: &Observation,
     patch: &Patch,
     VerbWords { verb, operation, prepared }: &VerbWords,
+    mut notes: Vec<String>,
     writer: &mut Writer<'_>,
 ) -> Result<()> {
     let workload = &observed.workload;
+    if writer.options.interactive {
+        writer.ui.err_lines(std::mem::take(&mut notes));
+    }
     // A plan releases pods batch by batch, which `step --dry-run` shows.
     let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| Plan::in_force(&after).is_some());
     if writer.options.dry_run == DryRun::Client && writer.options.output == Output::Text && !has_plan() {
@@ -203,5 +191,7 @@ async fn write(
     }
     let question = format!("{verb} {}?", workload.target());
     let write = PreparedWrite { workload, patch, operation, question: Some(&question) };
-    writer.write(&write).await?.map(drop).map_err(|conflict| conflict.error(workload, prepared))
+    writer.write(&write).await?.map_err(|conflict| conflict.error(workload, prepared))?;
+    writer.ui.err_lines(notes);
+    Ok(())
 }
