@@ -95,20 +95,13 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     let mut below = planned.and_then(|planned| planned.rolling_back_held(workload, &to.digest));
     if let Some(below) = &mut below {
         (below.lock, below.paused) = (None, false);
-    }
-    let ends_hold = hold.as_ref().filter(|_| below.is_none());
-    match (&below, ends_hold) {
-        (Some(below), _) => {
-            require_fields(workload, &mut patch);
-            if hold.as_ref().is_some_and(|hold| hold.fields != below.fields) {
-                below.add_fields_to(workload, &mut patch);
-            }
-            below.store(workload, &mut patch);
+        require_fields(workload, &mut patch);
+        if hold.as_ref().is_some_and(|hold| hold.fields != below.fields) {
+            below.add_fields_to(workload, &mut patch);
         }
-        (None, Some(hold)) => {
-            hold.end(workload, &mut patch);
-        }
-        (None, None) => {}
+        below.store(workload, &mut patch);
+    } else if let Some(hold) = &hold {
+        hold.end(workload, &mut patch);
     }
     if options.sync_last_applied
         && let Some(text) = workload.object().annotation(LAST_APPLIED)
@@ -117,7 +110,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
         patch.set(FieldPath::annotation(LAST_APPLIED), synced.into());
     }
     let effect = Effect::of(observation, Some(to), patch.after());
-    let ends_hold = ends_hold.cloned();
+    let ends_hold = hold.filter(|_| below.is_none());
     Ok(Undo { to, patch, effect, ends_hold, below })
 }
 
