@@ -87,10 +87,8 @@ fn outdated_pods_gone(observation: &Observation) -> Option<bool> {
 /// kubelet has confirmed its deletion, in any phase. A finished pod that is not terminating does not count: the garbage
 /// collector deletes it later.
 fn old_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
-    let current = observation.revisions.current();
-    let is_updated_pod =
-        move |pod: &Pod| current.is_some_and(|current| observation.workload.runs(pod, current));
-    observation.own_pods().filter(move |pod| pod.terminating || (!pod.has_ended() && !is_updated_pod(pod)))
+    let is_outdated = move |pod: &Pod| !pod.has_ended() && !observation.is_updated(pod);
+    observation.own_pods().filter(move |pod| pod.terminating || is_outdated(pod))
 }
 
 /// How close a rollout is to its goal.

@@ -141,8 +141,7 @@ pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Wor
         return Err(Error::new(ErrorKind::Refused, sentence).hint("request permission to list pods"));
     }
     let current = observation.revisions.current();
-    let is_updated = |pod: &&_| current.is_some_and(|current| workload.runs(pod, current));
-    let (updated, outdated) = observation.own_pods().partition(is_updated);
+    let (updated, outdated) = observation.own_pods().partition(|pod| observation.is_updated(pod));
     let size = |revision: &Revision| i32::try_from(revision.replica_set_counts.wanted).unwrap_or(i32::MAX);
     let updated_size = i64::from(current.map_or(0, size));
     let all_sizes: i64 = observation.revisions.iter().map(size).map(i64::from).sum();

@@ -72,18 +72,20 @@ impl Observation {
         self.revisions.iter().find(|revision| self.workload.runs(pod, revision))
     }
 
+    /// Whether a pod runs the current revision.
+    pub(in crate::model) fn is_updated(&self, pod: &Pod) -> bool {
+        self.revisions.current().is_some_and(|current| self.workload.runs(pod, current))
+    }
+
     /// Returns the active pods of the current revision.
     pub(in crate::model) fn updated_pods(&self) -> impl Iterator<Item = &Pod> {
-        let current = self.revisions.current().into_iter();
-        current.flat_map(|current| self.pods_of(current)).filter(|pod| pod.is_active())
+        self.all_pods().filter(|pod| pod.is_active() && self.is_updated(pod))
     }
 
     /// Returns the active pods of the workload that do not run the current revision: all while no revision has the live
     /// template.
     pub(in crate::model) fn outdated_pods(&self) -> impl Iterator<Item = &Pod> {
-        let current = self.revisions.current();
-        let runs_current = move |pod: &Pod| current.is_some_and(|current| self.workload.runs(pod, current));
-        self.own_pods().filter(move |pod| pod.is_active() && !runs_current(pod))
+        self.own_pods().filter(|pod| pod.is_active() && !self.is_updated(pod))
     }
 
     /// Returns the revision that the controller records as the stable one, and the pods that run neither it nor the current

@@ -52,13 +52,12 @@ fn pods_are_changing(observation: &Observation) -> bool {
 
 /// Whether `step` is rolling back and released pods are not on the revision of the rollback yet.
 fn has_pods_to_roll_back(observation: &Observation, hold: &Hold) -> bool {
-    let (workload, live) = (&observation.workload, observation.revisions.current());
-    let is_back = |pod: &Pod| live.is_some_and(|live| workload.runs(pod, live));
+    let workload = &observation.workload;
     let is_released = |pod: &Pod| {
         strategy::partition_index(workload, &pod.name)
             .is_none_or(|index| index >= strategy::partition(workload))
     };
     // The pods first, because the plan is parsed for the second question.
-    observation.own_pods().any(|pod| is_released(pod) && !is_back(pod))
+    observation.own_pods().any(|pod| is_released(pod) && !observation.is_updated(pod))
         && hold.is_rolling_back_to_live_template(workload)
 }

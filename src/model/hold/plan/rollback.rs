@@ -91,8 +91,7 @@ impl StartRevision {
     /// Compares the revision of a plan with those that the outdated pods run: the ready ones first.
     #[must_use]
     pub fn of(observed: &Observation, plan: &Plan) -> Self {
-        let live = observed.revisions.current().map(|current| current.digest);
-        let replaced = || observed.revisions.iter().filter(move |revision| Some(revision.digest) != live);
+        let replaced = || observed.replaced_revisions();
         let is_start = |revision: &&Revision| plan.from.as_ref() == Some(&revision.name);
         if !replaced().any(|revision| is_start(&revision)) {
             return Self::Confirmed;
