@@ -62,7 +62,7 @@ pub(super) struct RolloutTracker {
     /// When the refresh before the timeout was requested.
     final_refresh: Option<Duration>,
     /// Whether a requested refresh has not arrived yet.
-    refresh_requested: bool,
+    pub(super) refresh_requested: bool,
     /// Whether it was reported what a failure would be rolled back to.
     rollback_target_reported: bool,
     /// Whether the least time of the rollout was reported.
@@ -100,15 +100,9 @@ impl RolloutTracker {
         self.eta.time_left(now).filter(|_| is_progressing && !needs_a_fix)
     }
 
-    /// Records that an observation was read as a whole.
-    pub(super) fn note_refresh(&mut self) {
-        self.refresh_requested = false;
-    }
-
     /// Requests a refresh, unless one is awaited.
     pub(super) fn request_refresh(&mut self) {
-        if !self.refresh_requested {
-            self.refresh_requested = true;
+        if !std::mem::replace(&mut self.refresh_requested, true) {
             self.effects.tasks.push(FollowerTask::Refresh);
         }
     }

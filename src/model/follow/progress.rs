@@ -229,13 +229,8 @@ fn ready_for(
         Some(last) => *ready.get(last)?,
         None => None,
     };
-    Some((elapsed + rest_of(period, began, server_time)).min(since + period + STAMP_PRECISION))
-}
-
-/// Returns what is left of a period that began at a time, or long ago.
-fn rest_of(period: Duration, began: Option<Timestamp>, now: Timestamp) -> Duration {
-    let age = began.map_or(period, |began| now.duration_since(began).try_into().unwrap_or_default());
-    period.saturating_sub(age)
+    let age = began.map_or(period, |began| server_time.duration_since(began).try_into().unwrap_or_default());
+    Some((elapsed + period.saturating_sub(age)).min(since + period + STAMP_PRECISION))
 }
 
 #[cfg(test)]

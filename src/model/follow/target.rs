@@ -265,9 +265,7 @@ impl FollowedTarget {
     /// observation was read as a whole just now.
     pub(super) fn advance(&mut self, now: Now, fresh: bool) {
         self.evaluated_at = now.elapsed;
-        if fresh {
-            self.evaluation.note_refresh();
-        }
+        self.evaluation.refresh_requested &= !fresh;
         if self.rollback.is_some() && !self.is_rollback_written() {
             return;
         }
