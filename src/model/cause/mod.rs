@@ -329,9 +329,8 @@ mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::api::pod::Pod;
-    use crate::model::revision::Revisions;
+    use crate::model::observation::fixture::{self, pod, revision, template};
     use serde_json::json;
-    use std::sync::Arc;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
@@ -382,21 +381,16 @@ mod tests {
 
     /// A Deployment with one pod whose container has this status.
     fn observation(container: &Value, ready_since: Option<i64>) -> Observation {
-        let template = json!({"spec": {"containers": [{"name": "app", "image": "x:1"}]}});
         let workload = json!({"apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "w", "uid": "w"}, "spec": {"template": template, "minReadySeconds": 90},
+            "metadata": {"name": "w", "uid": "u"}, "spec": {"template": template("x:1"), "minReadySeconds": 90},
             "status": {"replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1}});
-        let revision = json!({"kind": "ReplicaSet", "spec": {"template": template}, "metadata": {
-            "name": "r1", "uid": "r1", "ownerReferences": [{"controller": true, "uid": "w"}]}});
-        let ready = json!({"type": "Ready", "status": if ready_since.is_some() { "True" } else { "False" },
-            "lastTransitionTime": at(ready_since.unwrap_or_default())});
-        let pod = json!({"kind": "Pod", "spec": {"nodeName": "n"}, "metadata": {"name": "p", "uid": "p",
-            "creationTimestamp": at(0), "ownerReferences": [{"controller": true, "uid": "r1"}]},
-            "status": {"phase": "Running", "conditions": [ready], "containerStatuses": [container]}});
-        let workload = Workload::of_json(&workload).unwrap();
-        let revisions = Revisions::of(&workload, [Object::read(revision).unwrap()]);
-        let pods = Some(vec![Arc::new(Pod::read(&Object::read(pod).unwrap()))]);
-        Observation { workload, revisions, pods, events: None }
+        let mut pod = pod("Deployment", "p", "r1", ready_since.is_some());
+        pod["spec"] = json!({"nodeName": "n"});
+        pod["metadata"]["creationTimestamp"] = json!(at(0));
+        pod["status"]["conditions"][0]["lastTransitionTime"] = json!(at(ready_since.unwrap_or_default()));
+        pod["status"]["phase"] = "Running".into();
+        pod["status"]["containerStatuses"] = json!([container]);
+        fixture::observation(&workload, [revision("r1", 1, &template("x:1"))], [pod])
     }
 
     /// The kubelet restarts at once after the first crash, and then waits for 10, 20, ... 300 s.

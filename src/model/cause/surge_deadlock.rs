@@ -142,15 +142,13 @@ pub fn surge_deadlock_commands(workload: &Workload) -> [String; 2] {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use k8s_openapi::jiff::Timestamp;
 
     use super::*;
     use crate::model::api::event::{Event, Events};
     use crate::model::api::object::Object;
     use crate::model::cause::causes;
-    use crate::model::revision::Revisions;
+    use crate::model::observation::fixture::{self, revision};
 
     const MULTI_ATTACH: &str =
         "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) other, web-1-a";
@@ -199,23 +197,18 @@ mod tests {
                 json!({"spec": {"containers": [{"name": "app", "image": image, "resources": resources}]}})
             };
             let workload = json!({"apiVersion": "apps/v1", "kind": "Deployment",
-                "metadata": {"name": "web", "namespace": "shop", "uid": "w", "generation": 1},
+                "metadata": {"name": "web", "namespace": "shop", "uid": "u", "generation": 1},
                 "spec": {"replicas": 1, "template": template("x:2"),
                     "strategy": {"type": "RollingUpdate", "rollingUpdate": self.strategy}},
                 "status": {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 1, "readyReplicas": 1,
                     "availableReplicas": 1}});
-            let revision = |uid: &str, image: &str| {
-                json!({"kind": "ReplicaSet", "spec": {"template": template(image)}, "metadata": {"name": uid,
-                    "uid": uid, "ownerReferences": [{"controller": true, "uid": "w"}]},
-                    "status": {"conditions": if uid == "r2" { self.replica_failure.clone() } else { json!([]) }}})
-            };
-            let workload = Workload::of_json(&workload).unwrap();
-            let read = |object: &Value| Object::read(object.clone()).unwrap();
-            let revisions =
-                Revisions::of(&workload, [read(&revision("r1", "x:1")), read(&revision("r2", "x:2"))]);
-            let pods = self.pods.iter().map(|pod| Arc::new(Pod::read(&read(pod)))).collect();
-            let events = Some(Events::of(self.warnings.iter().filter_map(|event| Event::read(&read(event)))));
-            let observed = Observation { workload, revisions, pods: Some(pods), events };
+            let mut revisions = [("r1", 1, "x:1"), ("r2", 2, "x:2")]
+                .map(|(name, number, image)| revision(name, number, &template(image)));
+            revisions[1]["status"] = json!({"conditions": self.replica_failure});
+            let observed = fixture::observation(&workload, revisions, self.pods.iter().cloned());
+            let warnings = self.warnings.iter().map(|event| Object::read(event.clone()).unwrap());
+            let events = Some(Events::of(warnings.filter_map(|event| Event::read(&event))));
+            let observed = Observation { events, ..observed };
             let now: Timestamp = "2026-11-20T13:10:00Z".parse().unwrap();
             causes(&observed, now).into_iter().map(|cause| (cause.id.name(), cause.evidence)).collect()
         }

@@ -148,9 +148,7 @@ fn comes_after(pod: &Pod, last: &PodRef, observation: &Observation) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::revision::Revisions;
+    use crate::model::observation::fixture::{self, pod, revision};
     use serde_json::{Value, json};
 
     /// A StatefulSet `db` that updates to `db-1`, with pods by ordinal, revision and readiness.
@@ -167,21 +165,14 @@ mod tests {
     fn observation(spec: &Value, status: &Value, pods: &[(i64, &str, bool)]) -> Observation {
         let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "uid": "u", "generation": 2},
             "spec": spec, "status": status});
-        let workload = Workload::of(Object::read(object).unwrap()).unwrap();
-        let revisions = [1, 5].map(|number| {
-            let template = if number == 1 { json!({}) } else { json!({"metadata": {"labels": {"a": "b"}}}) };
-            let revision = json!({"kind": "ControllerRevision", "revision": number, "data": {"spec": {"template": template}},
-                "metadata": {"name": format!("db-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
-            Object::read(revision).unwrap()
-        });
-        let revisions = Revisions::of(&workload, revisions);
+        let revisions = [("db-1", 1, json!({})), ("db-5", 5, json!({"metadata": {"labels": {"a": "b"}}}))];
+        let revisions = revisions.map(|(name, number, template)| revision(name, number, &template));
         let pods = pods.iter().map(|(ordinal, revision, ready)| {
-            let pod = json!({"kind": "Pod", "metadata": {"name": format!("db-{ordinal}"), "uid": format!("pod-{ordinal}"),
-                "labels": {"controller-revision-hash": revision}, "ownerReferences": [{"controller": true, "uid": "u"}]},
-                "status": {"conditions": [{"type": "Ready", "status": if *ready { "True" } else { "False" }}]}});
-            Pod::read(&Object::read(pod).unwrap()).into()
+            let mut pod = pod("StatefulSet", &format!("db-{ordinal}"), revision, *ready);
+            pod["metadata"]["uid"] = format!("pod-{ordinal}").into();
+            pod
         });
-        Observation { pods: Some(pods.collect()), revisions, events: None, workload }
+        fixture::observation(&object, revisions, pods)
     }
 
     #[test]

@@ -11,35 +11,18 @@ use crate::model::kind::Workload;
 use crate::model::kind::deployment_hold::HeldBudget;
 use crate::model::kind::fields::HoldFields;
 use crate::model::observation::Observation;
-use crate::model::revision::Revisions;
-
-fn template(image: &str) -> Value {
-    json!({"spec": {"containers": [{"name": "c", "image": image}]}})
-}
+use crate::model::observation::fixture::{self, pod, revision, template};
 
 /// A workload with the live template `x:2`, revisions `w-1` (`x:1`) and `w-2` (`x:2`), and pods on
 /// the given revisions.
 fn observation(kind: &str, spec: &Value, annotations: &Value, pods: &[(&str, &str)]) -> Observation {
     let mut object = json!({"kind": kind, "metadata": {"name": "w", "uid": "u", "annotations": annotations}, "spec": spec});
     object["spec"]["template"] = template("x:2");
-    let workload = Workload::of(Object::read(object).unwrap()).unwrap();
-    let revisions = [1, 2].map(|number| {
-        let revision = json!({"kind": "ControllerRevision", "revision": number, "data": {"spec": {"template": template(&format!("x:{number}"))}},
-            "metadata": {"name": format!("w-{number}"), "labels": {"controller-revision-hash": number.to_string()},
-                "ownerReferences": [{"controller": true, "uid": "u"}]}});
-        Object::read(revision).unwrap()
-    });
-    let pods = pods.iter().map(|(name, revision)| {
-        let pod = json!({"kind": "Pod", "metadata": {"name": name, "uid": name, "labels": {"controller-revision-hash": revision},
-            "ownerReferences": [{"controller": true, "uid": "u"}]}});
-        Pod::read(&Object::read(pod).unwrap()).into()
-    });
-    Observation {
-        revisions: Revisions::of(&workload, revisions),
-        pods: Some(pods.collect()),
-        events: None,
-        workload,
-    }
+    let revisions = [1, 2];
+    let revisions =
+        revisions.map(|number| revision(&format!("w-{number}"), number, &template(&format!("x:{number}"))));
+    let pods = pods.iter().map(|(name, revision)| pod(kind, name, revision, false));
+    fixture::observation(&object, revisions, pods)
 }
 
 fn held(observation: &Observation) -> (Patch, HeldBy) {
@@ -279,9 +262,7 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
             if let Some(strategy) = &strategy {
                 object["spec"][field] = strategy.clone();
             }
-            let workload = Workload::of_json(&object).unwrap();
-            let revisions = Revisions::of(&workload, []);
-            let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+            let observed = fixture::observation(&object, [], []);
             let words = format!("{version} {kind}: {strategy:?}");
 
             let paused = after(&held(&observed).0);
@@ -351,14 +332,12 @@ fn a_deployment_is_held_at_the_sizes_of_its_replica_sets() {
     ] {
         let deployment = json!({"kind": "Deployment", "metadata": {"name": "w", "uid": "u"},
             "spec": {"replicas": 10, "template": template("x:2")}});
-        let workload = Workload::of_json(&deployment).unwrap();
         let replica_sets = sizes.iter().enumerate().map(|(number, size)| {
-            let replica_set = json!({"kind": "ReplicaSet", "spec": {"replicas": size, "template": template(&format!("x:{number}"))},
-                "metadata": {"name": format!("w-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
-            Object::read(replica_set).unwrap()
+            let mut replica_set = revision(&format!("w-{number}"), 0, &template(&format!("x:{number}")));
+            replica_set["spec"]["replicas"] = (*size).into();
+            replica_set
         });
-        let revisions = Revisions::of(&workload, replica_sets);
-        let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+        let observed = fixture::observation(&deployment, replica_sets, []);
         let fields = holding_fields(&observed, &observed.workload).unwrap();
         let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
         assert_eq!(fields.get("strategy").unwrap()["rollingUpdate"], limits, "{sizes:?}");
@@ -424,9 +403,7 @@ fn the_end_of_a_hold_keeps_what_another_client_changed() {
     ] {
         let object = json!({"apiVersion": version, "kind": kind, "metadata": {"name": "w", "uid": "u"},
             "spec": {"replicas": 3, "updateStrategy": original, "template": template("x:2")}});
-        let workload = Workload::of_json(&object).unwrap();
-        let revisions = Revisions::of(&workload, []);
-        let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+        let observed = fixture::observation(&object, [], []);
         let fields = holding_fields(&observed, &observed.workload).unwrap();
         let hold = Hold::new(&observed.workload, fields.clone());
         // `pause` holds a kind of OpenKruise by another field.

@@ -1,6 +1,8 @@
 //! Everything read about one workload at one moment; what serves while its rollout is not complete, and which revision served
 //! before it.
 
+#[cfg(test)]
+pub(in crate::model) mod fixture;
 pub mod pod_stage;
 
 use std::cmp::Reverse;

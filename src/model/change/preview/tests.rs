@@ -8,6 +8,7 @@ use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::change::owners::ManifestOwner;
+use crate::model::observation::fixture::{self, pod, revision};
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})
@@ -27,30 +28,16 @@ fn workload(kind: &str, image: &str, spec: &Value) -> Workload {
 fn observed(kind: &str, image: &str, spec: &Value) -> Observation {
     let workload = workload(kind, image, spec);
     let revisions = (1..=3).map(|number| {
-        let template = template(&format!("x:{number}"));
-        let (kind, uid) = if kind == "Deployment" { ("ReplicaSet", "r") } else { ("ControllerRevision", "c") };
-        let name = format!("w-{number}");
-        Object::read(json!({
-            "kind": kind, "revision": number, "data": {"spec": {"template": template}}, "spec": {"template": template},
-            "metadata": {"name": name, "uid": format!("{uid}{number}"),
-                "labels": {"controller-revision-hash": name},
-                "creationTimestamp": format!("2026-11-20T13:00:0{number}Z"),
-                "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
-                "ownerReferences": [{"controller": true, "uid": "u"}]},
-        }))
-        .unwrap()
+        let mut revision = revision(&format!("w-{number}"), number, &template(&format!("x:{number}")));
+        revision["metadata"]["creationTimestamp"] = format!("2026-11-20T13:00:0{number}Z").into();
+        revision
     });
-    let owner = if kind == "Deployment" { "r3" } else { "u" };
     let pods = (0..3).map(|index| {
-        let pod = json!({"kind": "Pod", "metadata": {"name": format!("w-{index}"), "uid": format!("p{index}"),
-            "labels": {"app": "w", "controller-revision-hash": "w-3"},
-            "ownerReferences": [{"controller": true, "kind": "X", "name": "x", "uid": owner}]},
-            "spec": {"nodeName": format!("node-{index}")},
-            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
-        Arc::new(Pod::read(&Object::read(pod).unwrap()))
+        let mut pod = pod(kind, &format!("w-{index}"), "w-3", true);
+        pod["spec"] = json!({"nodeName": format!("node-{index}")});
+        pod
     });
-    let revisions = Revisions::of(&workload, revisions);
-    Observation { workload, revisions, pods: Some(pods.collect()), events: None }
+    fixture::observation(workload.object().json(), revisions, pods)
 }
 
 fn preview(before: &Observation, after: Workload) -> Preview {

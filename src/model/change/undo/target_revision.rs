@@ -251,44 +251,21 @@ pub(super) fn revision_word(revision: &Revision) -> Word {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::api::pod::Pod;
-    use crate::model::revision::Revisions;
+    use crate::model::observation::fixture::{self, pod, revision, template};
     use serde_json::{Value, json};
-
-    fn template(image: &str) -> Value {
-        json!({"spec": {"containers": [{"name": "c", "image": image}]}})
-    }
 
     /// Revisions by number, image and available pods.
     fn observation(kind: &str, live: &str, status: &Value, kept: &[(i64, &str, i64)]) -> Observation {
-        let object = json!({"kind": kind, "metadata": {"name": "w", "uid": "u"}, "spec": {"template": template(live)}, "status": status});
-        let workload = Workload::of(Object::read(object).unwrap()).unwrap();
-        let revisions = kept.iter().map(|(number, image, available)| {
-            let revision = json!({
-                "kind": "X", "revision": number, "data": {"spec": {"template": template(image)}}, "spec": {"template": template(image)},
-                "metadata": {"name": format!("w-{number}"), "uid": format!("rs-{number}"), "labels": {"controller-revision-hash": number.to_string()},
-                    "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
-                    "ownerReferences": [{"controller": true, "uid": "u"}]},
-                "status": {"availableReplicas": available},
-            });
-            Object::read(revision).unwrap()
-        });
+        let object = json!({"kind": kind, "metadata": {"name": "w", "uid": "u"},
+            "spec": {"template": template(live)}, "status": status});
+        let name = |number: i64| format!("w-{number}");
+        let revisions =
+            kept.iter().map(|(number, image, _)| revision(&name(*number), *number, &template(image)));
         let pods = kept.iter().flat_map(|(number, _, available)| {
-            (0..*available).map(move |index| {
-                let hash = if kind == "StatefulSet" { format!("w-{number}") } else { number.to_string() };
-                let owner = if kind == "Deployment" { format!("rs-{number}") } else { "u".to_owned() };
-                let pod = json!({"kind": "Pod", "metadata": {"name": format!("w-{number}-{index}"), "labels": {"controller-revision-hash": hash},
-                    "ownerReferences": [{"controller": true, "uid": owner}]}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
-                Pod::read(&Object::read(pod).unwrap()).into()
-            })
+            let revision = name(*number);
+            (0..*available).map(move |index| pod(kind, &format!("{revision}-{index}"), &revision, true))
         });
-        Observation {
-            revisions: Revisions::of(&workload, revisions),
-            pods: Some(pods.collect()),
-            events: None,
-            workload,
-        }
+        fixture::observation(&object, revisions, pods)
     }
 
     fn found(goal: &TargetRevision, observation: &Observation) -> Option<i64> {

@@ -112,43 +112,20 @@ impl StartRevision {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::api::pod::Pod;
     use crate::model::hold::plan::{Pace, Reach};
-    use crate::model::kind::Workload;
-    use crate::model::revision::Revisions;
-
-    fn template(number: i64) -> Value {
-        json!({"spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]}})
-    }
+    use crate::model::observation::fixture::{self, pod, revision, template};
 
     /// A Deployment with the revisions 1 to 4, of which 4 is the live one, and pods by revision and readiness.
     fn observation(pods: &[(i64, bool)]) -> Observation {
-        let object = json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u"}, "spec": {"template": template(4)}});
-        let workload = Workload::of_json(&object).unwrap();
-        let owner = |uid: &str| json!([{"controller": true, "uid": uid}]);
-        let revisions = (1..=4).map(|number| {
-            let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
-            let name = format!("web-{number}");
-            let metadata =
-                json!({"name": name, "uid": name, "annotations": annotations, "ownerReferences": owner("u")});
-            let set =
-                json!({"kind": "ReplicaSet", "metadata": metadata, "spec": {"template": template(number)}});
-            Object::read(set).unwrap()
-        });
-        let pods = pods.iter().enumerate().map(|(index, (number, ready))| {
-            let ready = if *ready { "True" } else { "False" };
-            let metadata =
-                json!({"name": index.to_string(), "ownerReferences": owner(&format!("web-{number}"))});
-            let status = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]});
-            Pod::read(&Object::read(json!({"kind": "Pod", "metadata": metadata, "status": status})).unwrap())
-                .into()
-        });
-        let revisions = Revisions::of(&workload, revisions);
-        Observation { revisions, pods: Some(pods.collect()), events: None, workload }
+        let image = |number: i64| template(&format!("app:{number}"));
+        let name = |number: i64| format!("web-{number}");
+        let object = json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u"}, "spec": {"template": image(4)}});
+        let revisions = (1..=4).map(|number| revision(&name(number), number, &image(number)));
+        let pods = pods.iter().map(|(number, ready)| pod("Deployment", "p", &name(*number), *ready));
+        fixture::observation(&object, revisions, pods)
     }
 
     #[test]

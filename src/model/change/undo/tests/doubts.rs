@@ -2,46 +2,24 @@
 
 use super::super::*;
 use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::deployment_hold::NEVER_AVAILABLE;
-use crate::model::revision::Revisions;
+use crate::model::observation::fixture::{self, pod, revision, template};
 use serde_json::{Value, json};
-
-fn template(image: &str) -> Value {
-    json!({"spec": {"containers": [{"name": "c", "image": image}]}})
-}
 
 /// A workload on `x:1`. A revision is its number, the second of its creation, its image, and its past
 /// numbers. The pods run `x:2`.
 fn observation(kind: &str, kept: &[(i64, i64, &str, &str)], pods: &[bool]) -> Observation {
     let object =
         json!({"kind": kind, "metadata": {"name": "w", "uid": "u"}, "spec": {"template": template("x:1")}});
-    let workload = Workload::of(Object::read(object).unwrap()).unwrap();
     let revisions = kept.iter().map(|(number, second, image, past)| {
-        let revision = json!({
-            "kind": "X", "revision": number, "data": {"spec": {"template": template(image)}},
-            "spec": {"template": template(image)},
-            "metadata": {"name": image, "uid": image, "creationTimestamp": format!("2026-11-20T13:00:{second:02}Z"),
-                "annotations": {"deployment.kubernetes.io/revision": number.to_string(),
-                    "deployment.kubernetes.io/revision-history": past},
-                "ownerReferences": [{"controller": true, "uid": "u"}]},
-        });
-        Object::read(revision).unwrap()
+        let mut revision = revision(image, *number, &template(image));
+        revision["metadata"]["creationTimestamp"] = format!("2026-11-20T13:00:{second:02}Z").into();
+        revision["metadata"]["annotations"]["deployment.kubernetes.io/revision-history"] = (*past).into();
+        revision
     });
-    let pods = pods.iter().map(|ready| {
-        let (owner, status) = (if kind == "Deployment" { "x:2" } else { "u" }, if *ready { "True" } else { "False" });
-        let pod = json!({"kind": "Pod", "metadata": {"name": "w-0", "labels": {"controller-revision-hash": "x:2"},
-            "ownerReferences": [{"controller": true, "uid": owner}]},
-            "status": {"conditions": [{"type": "Ready", "status": status}]}});
-        Pod::read(&Object::read(pod).unwrap()).into()
-    });
-    Observation {
-        pods: Some(pods.collect()),
-        events: None,
-        revisions: Revisions::of(&workload, revisions),
-        workload,
-    }
+    let pods = pods.iter().map(|ready| pod(kind, "w-0", "x:2", *ready));
+    fixture::observation(&object, revisions, pods)
 }
 
 /// Revision 2, and revision 3, which was revision 1.

@@ -5,12 +5,11 @@ use serde_json::json;
 
 use super::*;
 use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
 use crate::model::change::owners::apply_reverts;
 use crate::model::hold::HeldBy;
 use crate::model::hold::plan::{Pace, Plan, Reach};
 use crate::model::kind::fields::HoldFields;
-use crate::model::revision::Revisions;
+use crate::model::observation::fixture::{self, pod, revision};
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})
@@ -25,35 +24,19 @@ fn observed_with(kind: &str, old: &Value, rest: &Value, ordinals: &[i64]) -> Obs
         object[part].as_object_mut().unwrap().extend(rest[part].as_object().cloned().unwrap_or_default());
     }
     object["spec"]["template"] = template("x:2");
-    let workload = Workload::of(Object::read(object).unwrap()).unwrap();
-    let revisions = [(1, old.clone(), "first"), (2, template("x:2"), "second")].map(|(number, mut kept, cause)| {
-        if kind == "Deployment" {
-            kept["metadata"]["labels"]["pod-template-hash"] = "abc".into();
-        } else {
-            kept["$patch"] = "replace".into();
-        }
-        let revision = json!({"kind": "X", "revision": number, "data": {"spec": {"template": kept}}, "spec": {"template": kept},
-            "metadata": {"name": format!("w-{number}"), "uid": format!("r{number}"), "labels": {"controller-revision-hash": number.to_string()},
-                "annotations": {"deployment.kubernetes.io/revision": number.to_string(), CHANGE_CAUSE: cause},
-                "ownerReferences": [{"controller": true, "uid": "u"}]}});
-        Object::read(revision).unwrap()
-    });
-    let pods = ordinals.iter().map(|ordinal| {
-        let (owner, hash) = match kind {
-            "Deployment" => ("r2", ""),
-            "StatefulSet" => ("u", "w-2"),
-            _ => ("u", "2"),
-        };
-        let pod = json!({"kind": "Pod", "metadata": {"name": format!("w-{ordinal}"), "labels": {"controller-revision-hash": hash},
-            "ownerReferences": [{"controller": true, "uid": owner}]}});
-        Pod::read(&Object::read(pod).unwrap()).into()
-    });
-    Observation {
-        revisions: Revisions::of(&workload, revisions),
-        pods: Some(pods.collect()),
-        events: None,
-        workload,
-    }
+    let revisions =
+        [(1, old.clone(), "first"), (2, template("x:2"), "second")].map(|(number, mut kept, cause)| {
+            if kind == "Deployment" {
+                kept["metadata"]["labels"]["pod-template-hash"] = "abc".into();
+            } else {
+                kept["$patch"] = "replace".into();
+            }
+            let mut revision = revision(&format!("w-{number}"), number, &kept);
+            revision["metadata"]["annotations"][CHANGE_CAUSE] = cause.into();
+            revision
+        });
+    let pods = ordinals.iter().map(|ordinal| pod(kind, &format!("w-{ordinal}"), "w-2", false));
+    fixture::observation(&object, revisions, pods)
 }
 
 fn observation(kind: &str, rest: &Value) -> Observation {
