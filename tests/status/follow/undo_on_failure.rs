@@ -4,7 +4,7 @@ use harness::prelude::*;
 use simcluster::controller::Quota;
 
 fn template(cluster: &Cluster, key: &Key) -> Value {
-    cluster.sim.store(|store| store.get(key).unwrap()["spec"]["template"].clone())
+    cluster.object(key)["spec"]["template"].clone()
 }
 
 fn image(cluster: &Cluster, key: &Key) -> String {
@@ -170,8 +170,7 @@ async fn a_rollback_is_prepared_again_after_a_conflict() {
     assert_eq!((output.exit, image(&cluster, &db).as_str()), (4, "app:1.0"), "{}", output.transcript);
     let last = output.stderr.lines().last().unwrap();
     assert!(last.contains("rolled back to revision 1"), "{}", output.transcript);
-    let strategy = cluster.sim.store(|store| store.get(&db).unwrap()["spec"]["updateStrategy"].clone());
-    assert_eq!(strategy["rollingUpdate"]["partition"], 1);
+    assert_eq!(cluster.object(&db)["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 1);
 }
 
 /// A plan that its `step` left in its first batch.
