@@ -35,8 +35,7 @@ fn position(hold: &Hold) -> String {
 fn words(hold: &Hold, workload: &Workload) -> String {
     let by = hold.by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
     if !hold.has_plan() {
-        let resume = command("kubectl rollout2 resume {}", [workload.command_target()]);
-        return format!("held by a pause{by}, until {resume}");
+        return format!("held by a pause{by}, until {}", resume_command(workload));
     }
     let progress = progress(hold);
     let scaled = hold.scaled_from(workload).map_or_else(String::new, |before| {
@@ -105,12 +104,11 @@ fn why_plan_stands(workload: &Workload, hold: Option<&Hold>) -> Option<&'static 
 #[must_use]
 pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
     let hold = Hold::in_force(workload);
-    let resume = || Word::command("kubectl rollout2 resume {}", [workload.command_target()]);
     let (what, command) = match (why_plan_stands(workload, hold.as_ref()), &hold) {
         (Some(why), _) => (format!("step plan {why}"), end_command(workload)),
         (None, Some(hold)) if !hold.has_plan() => {
             let by = hold.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
-            (format!("paused{by}"), resume())
+            (format!("paused{by}"), resume_command(workload))
         }
         (None, Some(hold)) if hold.is_paused() => {
             (format!("step plan, paused {}", position(hold)), resume_and_step_command(workload))
@@ -120,6 +118,10 @@ pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
     };
     let counts = workload.counts();
     Some((format!("{what}: {} of {} updated", counts.updated, counts.wanted), command))
+}
+
+fn resume_command(workload: &Workload) -> Word {
+    Word::command("kubectl rollout2 resume {}", [workload.command_target()])
 }
 
 /// Returns the commands that resume a paused plan, and then continue or replace it.
@@ -162,17 +164,12 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
         let until = command("until kubectl rollout2 step {}", [workload.command_target()]);
         return Some(format!("rolled back, and its own {own} is not restored {until}"));
     }
-    if hold.as_ref().is_some_and(Hold::has_plan) {
-        let until =
-            command("held by a plan of step, which holds the next change until {}", [end_command(workload)]);
-        return Some(until);
-    }
-    let is_paused = hold.is_some() || workload.is_paused();
-    let target = [workload.command_target()];
-    if is_paused {
-        return Some(command("paused, which holds the next change until kubectl rollout2 resume {}", target));
-    }
-    left_words(workload)
+    let (what, end) = match &hold {
+        Some(hold) if hold.has_plan() => ("held by a plan of step", end_command(workload)),
+        None if !workload.is_paused() => return left_words(workload),
+        _ => ("paused", resume_command(workload)),
+    };
+    Some(format!("{what}, which holds the next change until {end}"))
 }
 
 /// Returns the changes of the fields that a hold replaced, from a workload to the object that a patch leaves. The field
@@ -201,8 +198,8 @@ pub fn restored_words(workload: &Workload, after: &Value) -> Option<String> {
 #[must_use]
 pub fn left_words(workload: &Workload) -> Option<String> {
     let left = left_fields(workload)?;
-    let until = command("until kubectl rollout2 resume {}", [workload.command_target()]);
-    Some(format!("left with {left} of a plan that another client ended, {until}"))
+    let resume = resume_command(workload);
+    Some(format!("left with {left} of a plan that another client ended, until {resume}"))
 }
 
 /// Returns the fields of an ended plan that stay, with their values: another client wrote only some of the fields that
