@@ -1,4 +1,4 @@
-//! Retries failed reads, and reports the start and the end of an outage once.
+//! Retries failed reads, and reports an outage at its start, once a minute, and at its end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::model::api::resource_type::ResourceType;
 /// A shorter outage is not reported.
 const NOTICE_AFTER: Duration = Duration::from_secs(5);
 
-/// Outages within this time of each other are reported once.
-const MERGE_WINDOW: Duration = Duration::from_secs(60);
+/// The time between two notes, of one outage or of several.
+const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How many readers fail, and whether that was reported.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Outage {
 struct OutageState {
     /// The number of readers whose last request failed.
     failing: usize,
-    /// When the last failure of a reported outage was recorded.
+    /// When an outage was last reported.
     notified: Option<Instant>,
     /// Whether the end of the outage is to be reported.
     is_reported: bool,
@@ -134,10 +134,8 @@ impl Attempts {
         if lasted + failure.retry_delay().unwrap_or_default().min(NOTICE_AFTER) < NOTICE_AFTER {
             return;
         }
-        let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);
-        state.notified = Some(now);
-        if !was_notified {
-            state.is_reported = true;
+        if state.notified.is_none_or(|notified| now >= notified + NOTE_INTERVAL) {
+            (state.notified, state.is_reported) = (Some(now), true);
             drop(state);
             let (cluster, resource) = (&self.outage.cluster, self.resource);
             cluster

@@ -136,6 +136,22 @@ async fn a_timeout_says_since_when_the_server_does_not_answer() {
     assert!(last.starts_with("  ") && last.contains(" ago: "), "{}", output.transcript);
 }
 
+/// The watches work, and no observation is complete.
+#[tokio::test(start_paused = true)]
+async fn a_read_that_keeps_failing_is_reported_every_minute() {
+    let (cluster, _) = Cluster::simulated().deployment(2, &json!({})).await;
+    let refusal = Refusal::with_status(500, "no pods");
+    cluster.sim.fault(Fault::on(Requests::of(Verb::List, &PODS), FaultAction::Refuse(refusal)));
+    let output = cluster.status("deployment/web --timeout 3m").await;
+    output.ends(3);
+    assert_eq!(notes(&output).len(), 3, "{}", output.transcript);
+    assert!(
+        notes(&output).iter().all(|note| note.starts_with("note: cannot read pods: ")),
+        "{}",
+        output.transcript
+    );
+}
+
 /// A minute is awaited, and reported at once.
 #[tokio::test(start_paused = true)]
 async fn a_retry_after_of_hours_is_not_awaited() {
