@@ -6,7 +6,6 @@
 mod common;
 mod completion;
 mod diff;
-mod follow;
 pub mod help;
 mod history;
 mod hold;

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use clap::Args;
 
-use super::follow::UndoOnFailureArgs;
+use super::status::UndoOnFailureArgs;
 use super::write::{WaitArgs, WriteArgs};
 use crate::command::Access;
 use crate::command::restart::Request;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::follow::TimeoutArgs;
 use super::scope::ScopeArgs;
+use super::status::{GOAL, TimeoutArgs};
 use super::values::{Words, output_form};
 use crate::command::Access;
 use crate::command::targets::TargetScope;
@@ -111,7 +111,7 @@ pub(super) fn dry_run(word: Option<&str>) -> Result<DryRun> {
 
 /// Whether to wait for the rollout, and the time limits.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Goal and time limits")]
+#[command(next_help_heading = GOAL)]
 pub(super) struct WaitArgs {
     /// Follow the rollout until it ends, and exit with the code of status
     ///

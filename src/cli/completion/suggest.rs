@@ -5,8 +5,8 @@
 use clap::builder::{PossibleValue, Str};
 use clap::{Arg, ArgAction, Command};
 
-use crate::cli::follow::SHARE;
 use crate::cli::scope::read_targets;
+use crate::cli::status::SHARE;
 use crate::cli::step;
 use crate::command::complete::{KubeconfigList, Lookup, Request};
 use crate::command::targets::TargetWord;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::follow::timeout;
 use crate::cli::help::ADVANCED;
+use crate::cli::status::timeout;
 use crate::cli::values::{Words, duration, positive_count, positive_duration, words};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
