@@ -2,9 +2,10 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::cause::cause_words;
 use super::columns::code;
 use super::state_words::{NameContext, serving_words, state_text};
-use super::status::{cause_words, rollback_at_end};
+use super::status::rollback_at_end;
 use crate::model::follow::{FollowedTarget, Follower, Outcome};
 
 /// The most causes of one workload.

@@ -2,6 +2,7 @@
 
 pub mod age;
 pub mod appearance;
+pub mod cause;
 pub mod change;
 mod columns;
 pub mod completion;

@@ -2,7 +2,6 @@
 //!
 //! It depends only on the follower or the stepper, a moment and the size of the terminal.
 
-mod header;
 mod steps;
 mod workload_block;
 

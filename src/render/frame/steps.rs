@@ -1,7 +1,6 @@
 //! The frame of a plan: a row for each batch, and the causes below.
 
-use super::header::heading;
-use super::workload_block::cause_lines;
+use super::workload_block::heading;
 use crate::exit::Exit;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
@@ -10,6 +9,7 @@ use crate::model::step::{
     BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
 };
 use crate::model::text::plural::plural;
+use crate::render::cause::cause_lines;
 use crate::render::columns::{aligned, fit};
 use crate::render::line::{Line, Style};
 use crate::render::pods::pods;

@@ -7,10 +7,10 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::text::shell_command::Word;
 use crate::model::view::RolloutView;
 use crate::render::age::{age, start_age};
+use crate::render::cause::cause_style;
 use crate::render::columns::{aligned, fit, or_dash};
 use crate::render::line::{Line, Style};
 use crate::render::state_words::state_style;
-use crate::render::status::cause_style;
 
 /// The options of the table.
 #[derive(Clone, Copy, Debug)]

@@ -1,30 +1,30 @@
-//! What `status` prints of its reports: which words, and which stream. A line for each cause, with its evidence.
+//! What `status` prints of its reports: which words, and which stream. At the end the result of a target and of its rollback,
+//! what still serves, and what helps.
 
 pub mod json;
-mod outcome;
-
-pub use outcome::print_outcome;
-pub(super) use outcome::rollback_at_end;
 
 use k8s_openapi::jiff::Timestamp;
 
-use self::outcome::{delete_hint, outcome_line};
-use super::age::age;
-use super::line::{Line, Style};
+use super::age::{age, lasting};
+use super::cause::{cause_in_width, cause_line, cause_report, log_lines, new_evidence};
+use super::line::Line;
 use super::message_writer::usable_width;
 use super::revisions;
-use super::state_words::{NameContext, named_line, state_style};
+use super::state_words::{NameContext, gone, named_line, reason, rollback_words, serving_words, state_style};
 use super::ui::{DocumentForm, Ui};
-use crate::model::cause::Cause;
-use crate::model::cause::container_logs::LogLines;
+use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
-use crate::model::follow::{CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout};
+use crate::model::follow::{
+    CauseChange, FollowedTarget, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure,
+    ShortTimeout, TargetResult,
+};
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfiguration};
 use crate::model::text::go_duration;
-use crate::model::text::plural::plural;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::view::RolloutView;
 
 /// The output format of followed rollouts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,29 +152,6 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
     }
 }
 
-/// Returns one line about a cause that appeared, changed or went away.
-pub(super) fn cause_report(
-    workload: &Workload,
-    cause: &Cause,
-    change: CauseChange,
-    names: NameContext,
-) -> String {
-    match change {
-        CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names),
-        CauseChange::Gone => {
-            let summary = format!("resolved: {}", cause.words());
-            let gone = Cause { summary, container: None, evidence: None, restarts: 0, ..cause.clone() };
-            cause_line(&gone, workload, names)
-        }
-    }
-}
-
-/// Returns the last lines of a container's log, indented below their cause.
-pub(super) fn log_lines(log: &LogLines) -> Vec<String> {
-    let container = format!("    {} {}| ", log.pod, log.container);
-    log.lines.iter().map(|line| format!("{container}{line}")).collect()
-}
-
 /// Returns that the command stops following a target because the reader of its output exited.
 #[must_use]
 pub fn without_reader(target: &FollowedTarget) -> String {
@@ -200,118 +177,162 @@ pub fn stale_configuration(
     })
 }
 
-/// The most lines that the evidence of a cause may take. Its last words are often the important ones.
-const EVIDENCE_LINES: usize = 4;
-
-/// The indentation of evidence below its cause.
-pub(super) const INDENT: &str = "      ";
-
-/// Returns one cause on one line, with its evidence in quotes at the end.
-fn cause_line(cause: &Cause, workload: &Workload, names: NameContext) -> String {
-    with_evidence(&format!("  {}", cause_words(cause, workload, names)), new_evidence(cause))
-}
-
-fn with_evidence(words: &str, evidence: Option<&str>) -> String {
-    let evidence = evidence.map(|evidence| format!("   \"{evidence}\"")).unwrap_or_default();
-    format!("{words}{evidence}")
-}
-
-/// Returns one cause with this evidence in its colour, in lines of a width. If it does not fit into one line, its evidence
-/// goes on separate lines. The summary is never cut.
-#[must_use]
-pub fn cause_in_width(
-    cause: &Cause,
-    evidence: Option<&str>,
-    workload: &Workload,
+/// Prints the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was
+/// printed when the rollback started. Everything goes to stderr, but what serves may belong to the lines on stdout.
+pub fn print_outcome(
+    target: &FollowedTarget,
+    result: &TargetResult,
     names: NameContext,
-    width: usize,
-) -> Vec<Line> {
-    let style = cause_style(cause);
-    let words = format!("  {}", cause_words(cause, workload, names));
-    let line = Line::styled(style, with_evidence(&words, evidence));
-    if line.cells() <= width {
-        return vec![line];
+    now: Timestamp,
+    serving_on_stdout: bool,
+    ui: &mut Ui,
+) {
+    let view = target.view(now);
+    ui.err_lines(outcome_line(target, result, names).filter(|_| target.rollback().is_none()));
+    let rollback = result.rollback.as_ref();
+    ui.err_lines(rollback.map(|rollback| rollback_line(target, &result.outcome, rollback, names)));
+    if let Some(view) = view.as_ref().filter(|view| shows_what_serves(view, result)) {
+        let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+        let serving = format!("  {ago}{}", serving_words(view));
+        if serving_on_stdout { ui.out_line(&serving) } else { ui.err_line(&serving) }
     }
-    let mut lines = Line::styled(style, words).wrapped(INDENT, width, usize::MAX);
-    if let Some(evidence) = evidence {
-        let room = width.saturating_sub(INDENT.len());
-        let evidence = Line::styled(style, format!("\"{evidence}\""));
-        let evidence = evidence.wrapped("", room, EVIDENCE_LINES);
-        lines.extend(evidence.into_iter().map(|line| line.indented(INDENT)));
+    if let Outcome::Unreadable(error) = &result.outcome {
+        ui.err_lines(error.next_step().map(|hint| format!("hint: {hint}")));
     }
-    lines
-}
-
-/// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`.
-pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext) -> String {
-    let restarts = match cause.restarts {
-        0 => String::new(),
-        restarts => format!(", {}", plural(restarts, "restart")),
-    };
-    format!("{} {}  {}{restarts}", mark(cause), whose(cause, workload, names), cause.words())
-}
-
-/// Words of components that add nothing to the summary of a cause.
-const FILLER: &str = "a and are available be code could desc error failed found image is no nodes not notfound of pull reference \
-                      resolve rpc to unpack";
-
-/// Returns the evidence of a cause, unless it only repeats the summary. JSON always has it.
-pub(super) fn new_evidence(cause: &Cause) -> Option<&str> {
-    let evidence = cause.evidence.as_deref()?;
-    let [known, said] = [cause.summary.as_str(), evidence].map(str::to_lowercase);
-    let known: Vec<&str> = words(&known).chain(FILLER.split(' ')).collect();
-    words(&said).any(|word| !known.contains(&word)).then_some(evidence)
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.contains(char::is_alphabetic))
-}
-
-/// Returns the mark of a cause: `-` for a hold, `~` for one that may resolve automatically, `!` for all others.
-pub(super) fn mark(cause: &Cause) -> char {
-    match cause.id {
-        id if id.is_hold() => '-',
-        _ if cause.is_transient => '~',
-        _ => '!',
+    if let Some(view) = &view {
+        ui.err_lines(rollback_at_end(view, result).map(|command| format!("hint: {command}")));
+        ui.err_lines(deadlock_hints(view));
+    }
+    if let Some(RollbackResult::Unknown(_)) = rollback {
+        let target = target.workload().command_target();
+        ui.err_line(&command("hint: when the API server answers: kubectl rollout2 status {}", [target]));
+    }
+    if matches!(rollback, Some(RollbackResult::RolledBack { outcome, .. }) if *outcome != Outcome::Reached) {
+        ui.err_lines(target.causes().find_map(|cause| delete_hint(target, cause)));
+    }
+    if let Some(hold) = view.and_then(|view| view.next_change_hold) {
+        ui.err_line(&format!("note: {} is {hold}", target.workload().target()));
     }
 }
 
-/// Returns what a cause affects: `web-1`, `web-1 and 49 more`, or the workload. A hold affects the workload.
-fn whose(cause: &Cause, workload: &Workload, names: NameContext) -> String {
-    match cause.pods.as_slice() {
-        _ if cause.id.is_hold() => names.name(workload),
-        [] => names.name(workload),
-        [only] => only.clone(),
-        [example, others @ ..] => format!("{example} and {} more", others.len()),
-    }
-}
-
-/// Returns the style of a cause.
-pub(super) fn cause_style(cause: &Cause) -> Style {
-    if cause.needs_a_fix() { Style::Bad } else { Style::Warning }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::cause::CauseId;
-
-    #[test]
-    fn evidence_that_repeats_the_summary_is_left_out() {
-        for (summary, evidence, is_new) in [
-            ("ImagePullBackOff, no image app:2", "not found", false),
-            ("ImagePullBackOff, no image app:2", "failed to resolve reference \"app:2\": not found", false),
-            (
-                "claim \"data\" not found",
-                "0/3 nodes are available: claim \"data\" not found. not found",
-                false,
-            ),
-            ("unschedulable", "0/3 nodes are available: 3 Insufficient cpu.", true),
-            ("crashed, exit 1", "panic: DB_URL is not set", true),
-        ] {
-            let evidence = Some(evidence.to_owned());
-            let cause = Cause { summary: summary.to_owned(), evidence, ..Cause::sample(CauseId::CrashLoop) };
-            assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
+/// Whether the end of a failed, unfinished or held rollout says what still serves.
+fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
+    match &result.outcome {
+        Outcome::Failed(RolloutFailure::Replaced(_)) => false,
+        Outcome::Unfinished | Outcome::Held => view.needs_a_fix || view.is_outage,
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => {
+            !matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
         }
+        Outcome::TimedOut(_) => true,
+        _ => false,
+    }
+}
+
+/// Returns the command that rolls a target back at its end; none if it does not help, or was tried already.
+pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) -> Option<&'v str> {
+    let helps = match &result.outcome {
+        Outcome::Failed(RolloutFailure::Replaced(_)) => false,
+        Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix,
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
+        _ => false,
+    };
+    view.rollback.as_deref().filter(|_| helps && result.rollback.is_none())
+}
+
+/// Returns the commands that end a deadlock of the surge pods, one a line.
+fn deadlock_hints(view: &RolloutView) -> Vec<String> {
+    if !view.causes.iter().any(|cause| cause.id == CauseId::SurgeDeadlock) {
+        return Vec::new();
+    }
+    let [unblock, restore] = surge_deadlock_commands(&view.workload);
+    vec![format!("hint: let an old pod go first: {unblock}"), format!("hint: afterwards: {restore}")]
+}
+
+/// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet; none for another cause.
+fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
+    if cause.id != CauseId::BlockedByPod || target.options().replace_stuck_pods {
+        return None;
+    }
+    let words = [Word::name(cause.pods.first()?, "POD"), target.workload().in_namespace()];
+    Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
+}
+
+/// Returns the result of a target. None where another line says so, as kubectl's last one of a complete rollout.
+fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameContext) -> Option<String> {
+    let name = names.name(target.workload());
+    let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
+    Some(match &result.outcome {
+        Outcome::Reached
+            if target.verdict().is_none_or(|verdict| verdict.state == RolloutState::Complete) =>
+        {
+            return None;
+        }
+        // Its status says so, or the lines of the rollback.
+        Outcome::Unfinished | Outcome::OtherTargetFailed(_) => return None,
+        // Its causes say so, below its line.
+        Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_)) if target.options().once => {
+            return None;
+        }
+        Outcome::Failed(RolloutFailure::Replaced(message)) if target.options().once => {
+            format!("error: {}", named_line(target.workload(), message, names))
+        }
+        // kubectl's line does not say so.
+        Outcome::Reached => format!("note: {name} has reached the goal of --until"),
+        Outcome::Held => held(target, &name),
+        // kubectl has words for these.
+        Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)) => {
+            let limit = seconds.map(|seconds| format!(" (progressDeadlineSeconds: {seconds})"));
+            format!(
+                "error: {}{}",
+                named_line(target.workload(), &result.line, names),
+                limit.unwrap_or_default()
+            )
+        }
+        Outcome::Failed(RolloutFailure::Replaced(line)) => format!("error: {name}: {line}"),
+        Outcome::Failed(failure) => format!("error: {name} failed: {}{last}", reason(failure)),
+        Outcome::Deleted => gone(&name, false),
+        Outcome::Recreated => gone(&name, true),
+        Outcome::TimedOut(limit) => {
+            let is_complete = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
+            let last = match result.since_answer {
+                Some(ago) => format!("; the server does not answer; known {} ago{last}", lasting(ago)),
+                None if is_complete => ": complete, but not for as long or as far as asked".to_owned(),
+                None => last,
+            };
+            let limit = go_duration::write(*limit);
+            format!("error: timed out waiting for the condition: {name} after {limit} (--timeout){last}")
+        }
+        Outcome::Unreadable(error) => format!("error: {name}: {error}"),
+        Outcome::Interrupted(stop) => {
+            format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
+        }
+    })
+}
+
+/// Returns that outdated pods are held, and how far the rollout is: a pause can come at any moment.
+fn held(target: &FollowedTarget, name: &str) -> String {
+    let is_paused = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Paused);
+    let word = if is_paused { "paused" } else { "held" };
+    let Counts { updated, wanted, .. } = target.workload().counts();
+    format!("note: {name} is {word}: {updated} of {wanted} updated; outdated pods remain")
+}
+
+/// Returns the outcome of the rollback of a failed target.
+fn rollback_line(
+    target: &FollowedTarget,
+    failure: &Outcome,
+    rollback: &RollbackResult,
+    names: NameContext,
+) -> String {
+    let name = names.name(target.workload());
+    let words = rollback_words(target, rollback);
+    match rollback {
+        RollbackResult::NotStarted(why) => return format!("note: {name}: {words}: {why}"),
+        RollbackResult::Unknown(why) => return format!("warning: {name}: {words}: {why}"),
+        RollbackResult::RolledBack { .. } => {}
+    }
+    match failure {
+        Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {words}"),
+        _ => format!("error: {name} failed; {words}"),
     }
 }

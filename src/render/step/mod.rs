@@ -9,11 +9,11 @@ pub use outcome::print_outcome;
 
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
 use super::age::lasting;
+use super::cause::{cause_report, log_lines};
 use super::frame::batch_rows;
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
 use super::state_words::NameContext;
-use super::status::{cause_report, log_lines};
 use super::ui::Ui;
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;

@@ -9,6 +9,7 @@ use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
 use rollout2::model::view::RolloutView;
+use rollout2::render::cause::cause_in_width;
 use rollout2::render::state_words::NameContext;
 use rollout2::render::status;
 use rollout2::world::Terminal;
@@ -24,7 +25,7 @@ pub fn one(data: &[u8]) {
     let names = NameContext::default();
     let size = Terminal::default();
     for line in view.causes.iter().flat_map(|cause| {
-        status::cause_in_width(cause, cause.evidence.as_deref(), &observed.workload, names, size.width.into())
+        cause_in_width(cause, cause.evidence.as_deref(), &observed.workload, names, size.width.into())
     }) {
         assert!(!line.text().contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
     }

@@ -11,6 +11,7 @@ use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
 use rollout2::model::view::RolloutView;
 use rollout2::model::view::history::History;
+use rollout2::render::cause::cause_in_width;
 use rollout2::render::state_words::NameContext;
 use rollout2::render::{history, status};
 
@@ -45,7 +46,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
     let names = NameContext::default();
     let size = rollout2::world::Terminal::default();
     let mut lines = view.causes.iter().flat_map(|cause| {
-        status::cause_in_width(cause, cause.evidence.as_deref(), &observed.workload, names, size.width.into())
+        cause_in_width(cause, cause.evidence.as_deref(), &observed.workload, names, size.width.into())
     });
     assert!(lines.all(|line| !line.text().contains('\n')));
     assert!(
