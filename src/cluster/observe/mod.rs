@@ -8,7 +8,6 @@ mod cache;
 mod collections;
 mod outage;
 pub mod reflector;
-mod refresh;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -132,7 +131,7 @@ impl Observer {
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.tasks.spawn(async move {
             if let Some(found) = shared.wanted.found().get(target.0) {
-                let refresh = refresh::refresh(&shared, found).await;
+                let refresh = shared.refresh(found).await;
                 let _ = sender.send(ObserverMessage::Refreshed(target, Box::new(refresh))).await; // the observer may have been dropped
             }
         });

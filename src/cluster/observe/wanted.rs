@@ -1,9 +1,12 @@
-//! Which objects an observer keeps, which facts it keeps of them, and how it learns of changes.
+//! Which objects an observer keeps, which facts it keeps of them, and how it learns of changes; and the read of everything
+//! about one target, independently of the watches.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::outage::Outage;
+use tokio::time::Instant;
+
+use super::outage::{Attempts, Outage};
 use crate::cluster::connection::{ApiRequest, Cluster, Policy, RequestError};
 use crate::cluster::list::{ListQuery, PodLabels};
 use crate::error::Error;
@@ -32,7 +35,75 @@ impl Shared {
         let path = self.cluster.served.object(type_, Some(namespace), found.name());
         Ok(self.cluster.object(&ApiRequest::get(&path), policy, type_, found.name()).await?.ok())
     }
+
+    /// Reads everything about a workload that was found, and retries until it succeeds, or is refused
+    /// for long.
+    pub(super) async fn refresh(&self, found: &Workload) -> Refresh {
+        let mut attempts = Attempts::new(found.kind().type_(), &self.outage);
+        loop {
+            let begun = Instant::now();
+            let failure = match self.refresh_once(found, &mut attempts).await {
+                Ok(refresh) => {
+                    attempts.succeed();
+                    return refresh;
+                }
+                Err(failure) => failure,
+            };
+            if let Err(failure) = attempts.fail(begun, failure, false).await {
+                attempts.give_up();
+                return Refresh::Unreadable(self.cluster.explain(&failure));
+            }
+        }
+    }
+
+    async fn refresh_once(&self, found: &Workload, attempts: &mut Attempts) -> Result<Refresh, RequestError> {
+        let Some(workload) = self.read_workload(found).await? else {
+            return Ok(Refresh::Deleted);
+        };
+        attempts.record_answer();
+        // After the workload, so that they are not older than it.
+        let owned = async |type_| {
+            let listed = self.list(found, type_, |object| self.wanted.keyed(object, type_)).await;
+            listed.map(|listed| listed.map(Listed::of))
+        };
+        let (revisions, pods) =
+            tokio::try_join!(biased; owned(found.kind().revisions().type_()), owned(&POD))?;
+        Ok(Refresh::Read { workload, revisions, pods })
+    }
+
+    /// Reads a workload; none when it does not exist. When RBAC forbids to get it, lists it by its name.
+    async fn read_workload(&self, found: &Workload) -> Result<Option<Workload>, RequestError> {
+        let forbidden = match self.get(found, REFRESH_POLICY).await {
+            Ok(object) => return Ok(object.and_then(Workload::of)),
+            Err(failure) if failure.is_forbidden() => failure,
+            Err(failure) => return Err(failure),
+        };
+        let is_it = |object: &Object| object.name() == found.name();
+        let workload = |object| Some(object).filter(is_it).and_then(Workload::of);
+        let (listed, _) = self.list(found, found.kind().type_(), workload).await?.ok_or(forbidden)?;
+        Ok(listed.into_iter().next())
+    }
+
+    /// Lists the objects of a workload, and returns what `keep` makes of each and the resourceVersion of the list; none when
+    /// RBAC forbids it.
+    async fn list<T>(
+        &self,
+        found: &Workload,
+        type_: &'static ResourceType,
+        keep: impl Fn(Object) -> Option<T>,
+    ) -> Result<Option<(Vec<T>, String)>, RequestError> {
+        let query = narrow_query(type_, found.object().namespace(), &[found]);
+        match query.read(REFRESH_POLICY, &self.cluster, keep).await {
+            Ok(listed) => Ok(Some(listed)),
+            Err(failure) if failure.is_forbidden() => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
 }
+
+/// How each request of a refresh is sent. If a server fails every third request, every refresh as a whole would fail without
+/// more attempts.
+const REFRESH_POLICY: Policy = Policy::Quiet { attempts: 3 };
 
 /// Which objects an observer keeps.
 #[derive(Debug)]
