@@ -1,7 +1,9 @@
-//! The facts that JSON documents have in common. docs/json.md documents the fields.
+//! The facts that JSON documents have in common, which docs/json.md documents, and their form.
 
 use std::time::Duration;
 
+use serde::Serialize as _;
+use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -13,6 +15,7 @@ use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::Counts;
 use crate::model::status::stale_configuration::{PodsReadingAtStart, STALE_CONFIG, StaleConfiguration};
+use crate::model::text::json::html_escaped;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 
@@ -152,4 +155,35 @@ pub(super) fn milliseconds(elapsed: Duration) -> u64 {
 pub fn error_document(error: &Error, exit: u8) -> Value {
     let message = without_secrets(&error.to_string());
     document("Error", json!({"error": message, "reason": error.kind().json_name(), "exitCode": exit}))
+}
+
+/// Returns a document with kubectl's indentation of four spaces and Go's escapes for HTML, and with a newline at the end. The
+/// members are sorted by name.
+#[must_use]
+pub fn kubectl_json(object: &Value) -> String {
+    let mut document = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut document, PrettyFormatter::with_indent(b"    "));
+    let written = object.serialize(&mut serializer);
+    debug_assert!(written.is_ok(), "a value is JSON, and a vector has room");
+    html_escaped(&String::from_utf8_lossy(&document)) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_maps_and_lists_stay_on_one_line() {
+        let written =
+            "{\n    \"a\": {},\n    \"b\": [],\n    \"c\": [\n        null,\n        {}\n    ]\n}\n";
+        assert_eq!(kubectl_json(&json!({"c": [null, {}], "b": [], "a": {}})), written);
+        assert_eq!(kubectl_json(&json!(null)), "null\n");
+    }
+
+    #[test]
+    fn texts_are_escaped_as_go_does() {
+        let text = "<a href=\"x\">&\u{2028}\u{2029}\u{1b}\t\n\\é\u{7f}\u{8}";
+        let written = "\"\\u003ca href=\\\"x\\\"\\u003e\\u0026\\u2028\\u2029\\u001b\\t\\n\\\\é\u{7f}\\b\"\n";
+        assert_eq!(kubectl_json(&text.into()), written);
+    }
 }

@@ -13,7 +13,6 @@ pub mod history;
 pub mod hold;
 pub mod job_summary;
 pub mod json;
-pub mod kubectl_json;
 pub mod line;
 pub mod list;
 pub mod message_writer;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::columns::aligned_apart;
-use super::kubectl_json;
+use super::json::kubectl_json;
 use super::line::{Line, text_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::json::go_text;
@@ -32,7 +32,7 @@ impl TemplateForm {
             Self::JsonPathAsJson(path) => {
                 let found = path.find(document).map_err(|why| failed(path, &why))?;
                 let list = |items: Vec<&Value>| items.into_iter().cloned().collect::<Value>();
-                Ok(found.into_iter().map(|items| kubectl_json::kubectl_json(&list(items))).collect())
+                Ok(found.into_iter().map(|items| kubectl_json(&list(items))).collect())
             }
             Self::CustomColumns(columns) => {
                 let items = document.get("items").and_then(Value::as_array);

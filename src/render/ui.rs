@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use serde_json::Value;
 
 use super::appearance::{Color, can_draw, is_build, wants_color};
-use super::kubectl_json::kubectl_json;
+use super::json::kubectl_json;
 use super::line::{Line, escaped_block, text_of};
 use super::message_writer::{Frame, MessageWriter};
 use super::template_form::TemplateForm;

@@ -3,7 +3,7 @@
 
 use rollout2::model::api::object::Object;
 use rollout2::model::text::yaml::yaml;
-use rollout2::render::kubectl_json::kubectl_json;
+use rollout2::render::json::kubectl_json;
 use rollout2::snapshot::document::read_objects;
 
 /// Reads one text.

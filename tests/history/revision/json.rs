@@ -1,7 +1,7 @@
 //! JSON of kubectl's objects.
 
 use harness::prelude::*;
-use rollout2::render::kubectl_json::kubectl_json;
+use rollout2::render::json::kubectl_json;
 
 #[test]
 fn no_field_is_lost() {
