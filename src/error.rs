@@ -3,13 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::exit::Exit;
 
 /// The result of an operation that can fail with an error for the user.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The kind of an error. It decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The kind of an error. It decides the exit code, and JSON has its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
     /// The command line is not valid. Nothing was read.
     Usage,
@@ -30,24 +33,6 @@ pub enum ErrorKind {
     Refused,
     /// Another client changed the object first. Nothing was written.
     Conflict,
-}
-
-impl ErrorKind {
-    /// Returns the name for JSON.
-    #[must_use]
-    pub fn json_name(self) -> &'static str {
-        match self {
-            Self::Usage => "usage",
-            Self::File => "file",
-            Self::NotFound => "not-found",
-            Self::NotReadable => "not-readable",
-            Self::Malformed => "malformed",
-            Self::Program => "program",
-            Self::Unreachable => "unreachable",
-            Self::Refused => "refused",
-            Self::Conflict => "conflict",
-        }
-    }
 }
 
 /// One error: a lowercase sentence, its source, and a hint with a command.

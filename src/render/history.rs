@@ -228,7 +228,7 @@ fn entry_json(entry: &HistoryEntry<'_>) -> Value {
         "hash": revision.hash,
         "digest": format!("sha256:{}", revision.digest.hex()),
         "created": revision.created.map(|created| created.to_string()),
-        "pods": entry.pods.map(|count| json!({"ready": count.ready, "total": count.total})),
+        "pods": entry.pods,
         "state": entry.role.map(role_name),
         "verified": match entry.integrity {
             Integrity::Unverifiable => None,

@@ -8,13 +8,11 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::model::cause::Cause;
-use crate::model::cause::container_logs::LogLines;
 use crate::model::change::effect::LeastTime;
 use crate::model::change::restart::restart_command;
-use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::Counts;
-use crate::model::status::stale_configuration::{PodsReadingAtStart, STALE_CONFIG, StaleConfiguration};
+use crate::model::status::stale_configuration::{STALE_CONFIG, StaleConfiguration};
 use crate::model::text::json::html_escaped;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
@@ -99,21 +97,6 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
     })
 }
 
-/// Returns a cause with its change as JSON.
-pub(super) fn cause_facts(cause: &Cause, change: CauseChange) -> Value {
-    let change = match change {
-        CauseChange::Appeared => "appeared",
-        CauseChange::Changed => "changed",
-        CauseChange::Gone => "gone",
-    };
-    json!({"change": change, "cause": cause_json(cause)})
-}
-
-/// Returns the last lines of a log as JSON.
-pub(super) fn log_json(log: &LogLines) -> Value {
-    json!({"pod": log.pod, "container": log.container, "lines": log.lines})
-}
-
 /// Returns the least time of an update as JSON; null if it is short or not known.
 pub(super) fn least_time_json(least: Option<LeastTime>) -> Value {
     least.map_or(Value::Null, |least| {
@@ -133,16 +116,11 @@ pub(super) fn remarks_json(workload: &Workload, stale: &[StaleConfiguration]) ->
             "object": one.object.target(),
             "changedAt": one.change.time.to_string(),
             "changedBy": one.change.manager,
-            "pods": remark_pods_json(one.pods),
+            "pods": one.pods,
             "command": restart_command(workload),
         })
     };
     stale.iter().map(remark).collect()
-}
-
-/// Returns the pods of a remark as JSON.
-pub(super) fn remark_pods_json(pods: PodsReadingAtStart) -> Value {
-    json!({"startedBefore": pods.started_before, "total": pods.total})
 }
 
 /// Returns a duration in whole milliseconds.
@@ -154,7 +132,7 @@ pub(super) fn milliseconds(elapsed: Duration) -> u64 {
 #[must_use]
 pub fn error_document(error: &Error, exit: u8) -> Value {
     let message = without_secrets(&error.to_string());
-    document("Error", json!({"error": message, "reason": error.kind().json_name(), "exitCode": exit}))
+    document("Error", json!({"error": message, "reason": error.kind(), "exitCode": exit}))
 }
 
 /// Returns a document with kubectl's indentation of four spaces and Go's escapes for HTML, and with a newline at the end. The

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::age::{in_utc, start_age};
 use super::columns::{number_cell, or_dash};
 use super::history::{HistoryTableOptions, cause, change_words};
-use super::json::{cause_json, document, remark_pods_json, workload_json};
+use super::json::{cause_json, document, workload_json};
 use super::line::{Line, Style};
 use super::list;
 use super::state_words::{progress, state_style};
@@ -243,7 +243,6 @@ fn pods_of_change(changed: &ConfigurationChange) -> Line {
 
 /// Returns a changed ConfigMap or Secret as JSON.
 fn configuration_json(changed: &ConfigurationChange) -> Value {
-    let pods = changed.pods.filter(|_| changed.is_read_at_start);
     json!({
         "kind": changed.object.type_.title(),
         "namespace": changed.object.namespace,
@@ -252,7 +251,7 @@ fn configuration_json(changed: &ConfigurationChange) -> Value {
         "by": changed.change.manager,
         "readBy": changed.readers.iter().map(workload_json).collect::<Vec<_>>(),
         "readAtStart": changed.is_read_at_start,
-        "pods": pods.map(remark_pods_json),
+        "pods": changed.pods.filter(|_| changed.is_read_at_start),
     })
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::{Cause, CauseId};
 
 /// One container log.
@@ -26,7 +28,7 @@ impl LogRef {
 }
 
 /// The last log lines of a container.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogLines {
     /// The name of the pod.
     pub pod: String,

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::cause::container_logs::{LogLines, LogRef};
@@ -111,7 +113,8 @@ impl ShortTimeout {
 }
 
 /// What happened to a cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CauseChange {
     /// It is new.
     Appeared,

@@ -9,6 +9,7 @@ pub use revision_word::RevisionWord;
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 
 use self::template::{Template, secrets_in};
@@ -62,7 +63,7 @@ pub struct Revision {
 }
 
 /// The number of pods of one revision.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PodCount {
     /// The ready pods.
     pub ready: usize,

@@ -1,6 +1,7 @@
 //! The pods that started before a ConfigMap or Secret changed, and still have its earlier values.
 
 use k8s_openapi::jiff::Timestamp;
+use serde::Serialize;
 
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::managed_fields::Authorship;
@@ -10,7 +11,8 @@ use crate::model::revision::Revision;
 use crate::model::revision::references::{Configuration, ConfigurationUse, configuration_of};
 
 /// The pods that read a ConfigMap or Secret only when their containers start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PodsReadingAtStart {
     /// Those with such a container that started before the change.
     pub started_before: usize,

@@ -17,8 +17,8 @@ use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::json::{
-    self, cause_facts, cause_json, event_document, least_time_json, log_json, merge, pods_json, remarks_json,
-    revision_json, rollout_json, workload_json,
+    self, cause_json, event_document, least_time_json, merge, pods_json, remarks_json, revision_json,
+    rollout_json, workload_json,
 };
 
 /// Returns one report.
@@ -38,8 +38,8 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
             });
             ("status", facts)
         }
-        Report::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
-        Report::Log { log } => ("log", log_json(log)),
+        Report::Cause { cause, change } => ("cause", json!({"change": change, "cause": cause_json(cause)})),
+        Report::Log { log } => ("log", json!(log)),
         Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
         Report::RollbackTarget(to) => ("rollback-target", rollback_target(to)),
         Report::LeastTime { least, timeout } => (

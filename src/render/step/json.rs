@@ -14,8 +14,7 @@ use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::render::json::{
-    self, cause_facts, event_document, least_time_json, log_json, merge, milliseconds, revision_json,
-    workload_json,
+    self, cause_json, event_document, least_time_json, merge, milliseconds, revision_json, workload_json,
 };
 use crate::render::pods;
 
@@ -47,8 +46,10 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
             ("check", check_facts(*batch, *result, *failures))
         }
         StepReport::AddedByController(pods) => ("added-by-controller", json!({"pods": pods})),
-        StepReport::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
-        StepReport::Log(log) => ("log", log_json(log)),
+        StepReport::Cause { cause, change } => {
+            ("cause", json!({"change": change, "cause": cause_json(cause)}))
+        }
+        StepReport::Log(log) => ("log", json!(log)),
         StepReport::RollingBack { revision } => {
             ("rolling-back", json!({"toRevision": revision_json(revision)}))
         }
