@@ -8,7 +8,7 @@ use super::scope::read_one_target;
 use super::values::{DOCUMENTS, count, output_form};
 use crate::command::Access;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
-use crate::command::diff::{Output, Request, TemplateRef};
+use crate::command::diff::{Request, TemplateRef};
 use crate::command::targets::manifest::check_stdin_once;
 use crate::command::targets::{TargetScope, TargetWord};
 use crate::error::{Error, Result};
@@ -119,15 +119,11 @@ impl DiffArgs {
             ([_, rest @ ..], Some(_)) => return Err(too_many_elsewhere(rest)),
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
-        let output = match (self.output, self.stat) {
-            (Some(form), _) => Output::Document(form),
-            (None, true) => Output::Stat,
-            (None, false) => Output::Text { context: self.format.context },
-        };
-        let secrets = self.format.secrets();
         let is_default = sides.is_empty() && elsewhere.is_none();
         let scope = TargetScope::of(target, access.namespace.clone());
-        Ok(Request { scope, from, to, is_default, elsewhere, output, secrets, exit_code: self.exit_code })
+        let unified = (!self.stat).then_some(self.format.context);
+        let (output, secrets, exit_code) = (self.output, self.format.secrets(), self.exit_code);
+        Ok(Request { scope, from, to, is_default, elsewhere, output, unified, secrets, exit_code })
     }
 
     /// Returns where the other workload is; none to compare templates of one workload.

@@ -9,7 +9,7 @@ use clap::Args;
 use super::diff::DiffFormatArgs;
 use super::values::{DOCUMENTS, words};
 use crate::command::Access;
-use crate::command::preview::{AppliedObjects, ApplyArgs, Output, Request, input_of};
+use crate::command::preview::{AppliedObjects, ApplyArgs, Request, input_of};
 use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
 use crate::render::ui::DocumentForm;
@@ -96,14 +96,10 @@ const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
 impl PreviewArgs {
     pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        let output = match &self.output {
-            Some(form) => Output::Document(form.clone()),
-            None => Output::Text { diff: self.diff.then_some(self.format.context) },
-        };
-        let secrets = self.format.secrets();
-        let exit_code = self.exit_code;
+        let (output, exit_code, secrets) = (self.output.clone(), self.exit_code, self.format.secrets());
+        let unified = self.diff.then_some(self.format.context);
         let applied = self.applied(access, stdin)?;
-        Ok(Request { applied, output, secrets, exit_code })
+        Ok(Request { applied, output, unified, secrets, exit_code })
     }
 
     fn applied(self, access: &Access, stdin: &mut dyn Read) -> Result<AppliedObjects> {

@@ -35,26 +35,14 @@ pub struct Request {
     pub is_default: bool,
     /// Where the other workload is; none to compare templates of one workload.
     pub elsewhere: Option<Elsewhere>,
-    /// The output format.
-    pub output: Output,
+    /// The form of the document with the changes; none for words.
+    pub output: Option<DocumentForm>,
+    /// The number of equal lines around each change of the unified diff below the words; none for no diff.
+    pub unified: Option<usize>,
     /// Whether secret-looking values are shown.
     pub secrets: SecretValues,
     /// Whether exit code 1 means that the templates differ (`--exit-code`).
     pub exit_code: bool,
-}
-
-/// The output formats of `diff`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// The changes in words and a unified diff.
-    Text {
-        /// The number of equal lines around each change.
-        context: usize,
-    },
-    /// The changes in words.
-    Stat,
-    /// The changes as a document.
-    Document(DocumentForm),
 }
 
 /// Prints the differences between two templates.
@@ -69,14 +57,12 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         None => compare_revisions(request, source).await?,
     };
     match &request.output {
-        Output::Document(form) => ui.out_document(&comparison.json(), form, true)?,
-        Output::Stat => comparison.show_words(ui),
-        Output::Text { context: lines } => {
-            comparison.show_words(ui);
-            let (sides, environment) =
-                ([comparison.from.as_str(), &comparison.to], &context.world.environment);
-            show_lines(&comparison.diff, &comparison.workload, sides, *lines, environment, ui).await?;
-        }
+        Some(form) => ui.out_document(&comparison.json(), form, true)?,
+        None => comparison.show_words(ui),
+    }
+    if let Some(lines) = request.unified.filter(|_| request.output.is_none()) {
+        let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.world.environment);
+        show_lines(&comparison.diff, &comparison.workload, sides, lines, environment, ui).await?;
     }
     let differs = request.exit_code && !comparison.diff.is_empty();
     Ok(if differs { Exit::Differs } else { Exit::Done }.into())

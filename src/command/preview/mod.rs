@@ -36,8 +36,10 @@ use crate::world::{Environment, InputPath};
 pub struct Request {
     /// The objects to preview.
     pub applied: AppliedObjects,
-    /// The output format.
-    pub output: Output,
+    /// The form of the document; none for words.
+    pub output: Option<DocumentForm>,
+    /// The number of equal lines around each change of a unified diff below the words; none for no diff.
+    pub unified: Option<usize>,
     /// Whether secret-looking values are shown.
     pub secrets: SecretValues,
     /// Whether exit code 1 means that something rolls out (`--exit-code`).
@@ -85,18 +87,6 @@ impl AppliedObjects {
             }
         }
     }
-}
-
-/// The output formats of `preview`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// The changes in words.
-    Text {
-        /// The number of equal lines around each change of a unified diff; none to print no diff.
-        diff: Option<usize>,
-    },
-    /// One document.
-    Document(DocumentForm),
 }
 
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
@@ -214,10 +204,10 @@ impl<'a> PreviewPrinter<'a> {
     async fn show(&mut self, preview: &Preview, environment: &Environment, ui: &mut Ui) -> Result<()> {
         self.workloads += 1;
         self.rollouts += usize::from(preview.outcome.is_rollout());
-        let Output::Text { diff } = self.request.output else {
+        if self.request.output.is_some() {
             self.items.push(render::item_json(preview));
             return Ok(());
-        };
+        }
         ui.out_lines(&render::block(preview, self.in_namespaces));
         for warning in &preview.warnings {
             ui.err_line(&render::warning(warning, &preview.after));
@@ -225,7 +215,7 @@ impl<'a> PreviewPrinter<'a> {
                 ui.err_line(&render::moving_tag_hint(&preview.after));
             }
         }
-        match diff.filter(|_| !preview.changes.is_empty()) {
+        match self.request.unified.filter(|_| !preview.changes.is_empty()) {
             Some(context) => {
                 let sides = ["live", "applied"];
                 show_lines(&preview.changes, &preview.after, sides, context, environment, ui).await
@@ -237,17 +227,17 @@ impl<'a> PreviewPrinter<'a> {
     fn show_refused(&mut self, refused: &RefusedObject, ui: &mut Ui) {
         self.workloads += 1;
         match self.request.output {
-            Output::Text { .. } => ui.out_lines(&[render::refused(refused, self.in_namespaces)]),
-            Output::Document(_) => self.items.push(render::refused_item_json(refused)),
+            None => ui.out_lines(&[render::refused(refused, self.in_namespaces)]),
+            Some(_) => self.items.push(render::refused_item_json(refused)),
         }
     }
 
     fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) -> Result<()> {
         let items = std::mem::take(&mut self.items);
         match &self.request.output {
-            Output::Document(form) => ui.out_document(&render::json_list(&items, others), form, true)?,
-            Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
-            Output::Text { .. } => ui.out_line(&render::summary(self.rollouts, self.workloads, others)),
+            Some(form) => ui.out_document(&render::json_list(&items, others), form, true)?,
+            None if self.workloads == 1 && others.is_empty() => {}
+            None => ui.out_line(&render::summary(self.rollouts, self.workloads, others)),
         }
         Ok(())
     }
