@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::connection::Cluster;
-use super::served_versions::percent_encoded;
 use crate::model::api::resource_type::POD;
 use crate::model::cause::container_logs::{LogLines, LogRef, last_lines};
+use crate::model::text::untrusted::percent_encoded;
 
 /// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
 const LOG_LIMIT_BYTES: usize = 1 << 20;
@@ -30,7 +30,7 @@ impl Cluster {
         let path = format!(
             "{}/log?container={}&previous={previous}&tailLines={LINES}&limitBytes={LOG_LIMIT_BYTES}",
             self.served.object(&POD, Some(namespace), &pod),
-            percent_encoded(&container)
+            percent_encoded(&container, "")
         );
         let read = async { self.stream(&path).await?.read_to_limit(LOG_LIMIT_BYTES).await };
         let lines = match timeout(LOG_TIMEOUT, read).await {

@@ -6,11 +6,11 @@ use http::StatusCode;
 
 use crate::cluster::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
 use crate::cluster::list_decoder::{Page, read_page};
-use crate::cluster::served_versions::percent_encoded;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, ResourceType};
 use crate::model::api::selector::Selector;
+use crate::model::text::untrusted::percent_encoded;
 use crate::snapshot::json::is_too_large;
 
 /// Which objects to list or to watch, and how much of each.
@@ -83,7 +83,7 @@ impl ListQuery {
     fn parameters(&self, others: &str) -> String {
         let selector = |name: &str, text: &str| match text {
             "" => String::new(),
-            text => format!("{name}={}", percent_encoded(text)),
+            text => format!("{name}={}", percent_encoded(text, "")),
         };
         let labels = selector("labelSelector", &self.labels.to_query());
         let all = [others.to_owned(), labels, selector("fieldSelector", &self.fields)];
@@ -126,7 +126,7 @@ impl ListQuery {
             if page.rest.is_empty() {
                 return Ok((all, page.version));
             }
-            page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest));
+            page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest, ""));
         }
     }
 

@@ -13,6 +13,7 @@ use super::connection::{RequestError, SharedFailure};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Kind};
+use crate::model::text::untrusted::percent_encoded;
 
 /// How long it is known that the server has no group. A search for workloads that are created later is repeated after more.
 const ABSENCE_TIME: Duration = Duration::from_secs(1);
@@ -86,13 +87,13 @@ impl ServedVersions {
         let version = version.copied().unwrap_or("v1");
         let root =
             if type_.group().is_empty() { "/api".to_owned() } else { format!("/apis/{}", type_.group()) };
-        let within = namespace.map(|namespace| format!("/namespaces/{}", percent_encoded(namespace)));
+        let within = namespace.map(|namespace| format!("/namespaces/{}", percent_encoded(namespace, "")));
         format!("{root}/{version}{}/{}", within.unwrap_or_default(), type_.plural())
     }
 
     /// Returns the path of one object. A type without namespaces has none.
     pub(super) fn object(&self, type_: &ResourceType, namespace: Option<&str>, name: &str) -> String {
-        format!("{}/{}", self.collection(type_, namespace), percent_encoded(name))
+        format!("{}/{}", self.collection(type_, namespace), percent_encoded(name, ""))
     }
 }
 
@@ -120,17 +121,4 @@ pub(super) fn not_served(type_: &ResourceType) -> Error {
     let resource = type_.resource();
     Error::new(ErrorKind::NotFound, format!("the server has no {resource}"))
         .hint("to see which resources it has: kubectl api-resources")
-}
-
-/// Percent-encodes everything but letters, digits and `-._~`.
-pub(super) fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded += &format!("%{byte:02X}");
-        }
-    }
-    encoded
 }

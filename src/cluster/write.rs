@@ -4,7 +4,6 @@ use http::StatusCode;
 use serde_json::json;
 
 use super::connection::{ApiRequest, ApiResponse, Cluster, RequestError};
-use super::served_versions::percent_encoded;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -12,6 +11,7 @@ use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::{POD, ResourceType};
 use crate::model::change::answer::DeletionResult;
 use crate::model::engine::PodRef;
+use crate::model::text::untrusted::percent_encoded;
 
 /// The options of a write.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Cluster {
     ) -> Result<Object, WriteFailure> {
         let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
         let object = self.served.object(type_, Some(namespace), name);
-        let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager));
+        let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager, ""));
         let response = self.write(&ApiRequest::json_patch(&url, patch.body())).await;
         let response = response.map_err(|failure| self.write_failure(&failure))?;
         Object::read(response.json()).map_err(WriteFailure::without_object)

@@ -13,9 +13,9 @@ use super::outage::Attempts;
 use super::wanted::{Delta, Listed, ObserverMessage, Shared, Wanted, key};
 use crate::cluster::connection::{Policy, RequestError};
 use crate::cluster::list::ListQuery;
-use crate::cluster::served_versions::percent_encoded;
 use crate::model::api::object::Object;
 use crate::model::kind::{self, Workload};
+use crate::model::text::untrusted::percent_encoded;
 use crate::snapshot::json::parse;
 
 /// The interval of lists and gets when RBAC forbids a watch.
@@ -192,7 +192,7 @@ impl Reflector {
     pub(super) async fn watch(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
-        let version = percent_encoded(self.version.as_deref().unwrap_or_default());
+        let version = percent_encoded(self.version.as_deref().unwrap_or_default(), "");
         let seconds = WATCH_TIMEOUT.as_secs();
         let parameters =
             format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}");

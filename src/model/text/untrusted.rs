@@ -19,6 +19,15 @@ const AT_THE_START: [&str; 3] = ["::", "section_start:", "section_end:"];
 /// Commands that are executed anywhere in a line. A backslash after the hashes disarms them.
 const ANYWHERE: [&str; 3] = ["##[", "##vso[", "##teamcity["];
 
+/// Percent-encodes every byte but letters, digits, `-._~` and the `kept` ones.
+#[must_use]
+pub fn percent_encoded(text: &str, kept: &str) -> String {
+    let is_kept =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || kept.as_bytes().contains(&byte);
+    let encoded = |byte| if is_kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(encoded).collect()
+}
+
 /// Returns the text with every such line changed, so that a CI system does not execute it.
 #[must_use]
 pub fn disarmed(text: &str) -> Cow<'_, str> {

@@ -1,11 +1,10 @@
 //! Containers: image, command, resources, probes, environment and mounts.
 
-use std::fmt::Write;
-
 use serde_json::Value;
 
 use super::field::{IndentedText, as_stored, flag, items, list, member, number, part, port, texts, words};
 use crate::model::api::quantity::Quantity;
+use crate::model::text::untrusted::percent_encoded;
 
 /// Writes a list of containers.
 pub(super) fn describe(text: &mut IndentedText, label: &str, containers: &[&Value]) {
@@ -226,21 +225,7 @@ fn url(get: &Value) -> String {
     };
     let path = words(get, "path");
     let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
-    format!("{scheme}://{host}:{port}{slash}{}", escaped(path, b"$&+,/:;=@"))
-}
-
-/// Escapes all bytes as `%XX`, except letters, digits, `-_.~` and the `allowed` ones.
-fn escaped(text: &str, allowed: &[u8]) -> String {
-    let mut escaped = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) || allowed.contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-    }
-    escaped
+    format!("{scheme}://{host}:{port}{slash}{}", percent_encoded(path, "$&+,/:;=@"))
 }
 
 #[cfg(test)]
