@@ -20,7 +20,7 @@ pub struct ListQuery {
     pub(super) namespace: Option<String>,
     pub(super) labels: Selector,
     /// The field selector; empty for none.
-    fields: String,
+    pub(super) fields: String,
     form: ListForm,
 }
 
@@ -54,12 +54,6 @@ impl ListQuery {
     #[must_use]
     pub fn with_labels(self, labels: &Selector) -> Self {
         Self { labels: labels.clone(), ..self }
-    }
-
-    /// Selects the object with this name. RBAC can allow such lists and watches without others.
-    #[must_use]
-    pub(super) fn with_name(self, name: &str) -> Self {
-        Self { fields: format!("metadata.name={name}"), ..self }
     }
 
     /// Keeps `managedFields`.

@@ -32,9 +32,7 @@ impl Context<'_> {
     pub(super) fn user(&self) -> Option<String> {
         user_at_host(&self.world.environment, self.world.host.as_deref())
     }
-}
 
-impl Context<'_> {
     /// Returns the error of the warnings that the server sent, with `--warnings-as-errors`.
     pub(super) fn warnings_error(&self) -> Option<Error> {
         let warnings = self.source.warnings() + self.other_source.map_or(0, Source::warnings);

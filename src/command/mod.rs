@@ -74,14 +74,6 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Returns where the other workload of a `diff` is.
-    fn elsewhere(&self) -> Option<&diff::elsewhere::Elsewhere> {
-        match self {
-            Self::Diff(request) => request.elsewhere.as_ref(),
-            _ => None,
-        }
-    }
-
     /// Returns the exit code of the process.
     fn process_exit(&self, exit: Exit) -> Exit {
         match self {
@@ -119,7 +111,7 @@ pub async fn run(
     let access = &command.access;
     let messages = MessageWriter::new(world.err.clone(), &world.environment, command.color);
     let opened = open(access, world, listener(messages.clone())).and_then(|source| {
-        let elsewhere = command.verb.elsewhere();
+        let elsewhere = if let Verb::Diff(diff) = &command.verb { diff.elsewhere.as_ref() } else { None };
         let other = elsewhere.and_then(|other| other.open(access, world, listener(messages.clone())));
         Ok((source, other.transpose()?))
     });

@@ -100,12 +100,6 @@ fn line(line: &HunkLine) -> Line {
     Line::styled(style, sign).with_tabs(style, &line.text)
 }
 
-/// Returns the line about the pods of the workload.
-#[must_use]
-pub fn pod_update(words: &str) -> Line {
-    Line::of(format!("  {words}"))
-}
-
 /// Returns the number in the label of a side: 3 for `revision 3` and for `namespace dev, revision 3`.
 fn revision_number(side: &str) -> Option<i64> {
     side.rsplit(", ").next()?.strip_prefix("revision ")?.parse().ok()

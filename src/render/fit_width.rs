@@ -1,13 +1,8 @@
-//! Fits text into a width, in cells of a terminal: wraps it between words, or cuts it.
+//! Fits text into a width, in cells of a terminal: wraps it between words, or cuts it. Wide characters take two cells.
 
 use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr;
-
-/// Returns the width of a text in cells of a terminal. Wide characters take two.
-pub(super) fn cells(text: &str) -> usize {
-    text.width()
-}
 
 /// Wraps a text between words into at most `most` lines of `width` cells. An ellipsis replaces the rest. All lines but
 /// the first begin with `indent`. A longer word stays whole, so that it can be copied, and its line is too wide. A
@@ -17,7 +12,7 @@ pub(super) fn wrapped_text(text: &str, indent: &str, width: usize, most: usize) 
     let mut rest = text;
     while !rest.is_empty() {
         let margin = if lines.is_empty() { "" } else { indent };
-        let room = width.saturating_sub(cells(margin));
+        let room = width.saturating_sub(margin.width());
         if lines.len() + 1 == most {
             lines.push(format!("{margin}{}", shortened_text(rest, room)));
             break;
@@ -68,7 +63,7 @@ fn commands(text: &str) -> Vec<Range<usize>> {
 /// Shortens a text to `width` cells of a terminal, with an ellipsis if something was cut. Wide characters take
 /// two cells.
 pub(super) fn shortened_text(text: &str, width: usize) -> String {
-    if cells(text) <= width {
+    if text.width() <= width {
         return text.to_owned();
     }
     format!("{}…", beginning(text, width.saturating_sub(1)).trim_end())
@@ -79,7 +74,7 @@ pub(super) fn beginning(text: &str, width: usize) -> &str {
     // A binary search, because a text may have a hundred thousand characters of zero width.
     let ends: Vec<usize> =
         text.char_indices().map(|(start, character)| start + character.len_utf8()).collect();
-    let fitting = ends.partition_point(|&end| cells(&text[..end]) <= width);
+    let fitting = ends.partition_point(|&end| text[..end].width() <= width);
     let end = fitting.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
     &text[..end]
 }

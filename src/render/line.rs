@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::fit_width::{beginning, cells, shortened_text, wrapped_text};
+use unicode_width::UnicodeWidthStr;
+
+use super::fit_width::{beginning, shortened_text, wrapped_text};
 use crate::model::text::untrusted::is_misleading;
 use crate::world::Terminal;
 
@@ -76,13 +78,13 @@ impl Line {
     /// Returns the width in cells of a terminal. Wide characters take two.
     #[must_use]
     pub fn cells(&self) -> usize {
-        self.0.iter().map(|span| cells(&span.text)).sum()
+        self.0.iter().map(|span| span.text.width()).sum()
     }
 
     /// Returns the width of each character in cells.
     pub(super) fn characters(&self) -> impl Iterator<Item = usize> {
         let characters = self.0.iter().flat_map(|span| span.text.chars());
-        characters.map(|character| cells(character.encode_utf8(&mut [0; 4])))
+        characters.map(|character| character.encode_utf8(&mut [0; 4]).width())
     }
 
     /// Returns the style of the first text.
@@ -135,7 +137,7 @@ impl Line {
         let mut cut = Self::default();
         let mut left = width;
         for span in self.0 {
-            let cells = cells(&span.text);
+            let cells = span.text.width();
             if cells >= left {
                 // Cut even a span that just fits, because the spans after it are dropped.
                 let text = shortened_text(&(span.text + "…"), left);
@@ -158,8 +160,8 @@ impl Line {
         let text = self.text();
         let for_the_end = width.saturating_sub(1) / 2;
         let mut ends = text.char_indices().map(|(start, _)| &text[start..]);
-        let end = ends.find(|end| cells(end) <= for_the_end).unwrap_or_default();
-        let beginning = beginning(&text, width.saturating_sub(1 + cells(end)));
+        let end = ends.find(|end| end.width() <= for_the_end).unwrap_or_default();
+        let beginning = beginning(&text, width.saturating_sub(1 + end.width()));
         Self::default().with_escaped(self.style(), &format!("{beginning}…{end}"))
     }
 }

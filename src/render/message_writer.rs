@@ -95,7 +95,13 @@ impl MessageWriter {
 
     /// Draws a frame on a terminal, in place of the one before it.
     pub(super) fn draw(&self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
-        self.lock().draw(frame, out, size, colored);
+        let mut state = self.lock();
+        let text = match &state.frame {
+            Some(before) => before.frame.replacement(&frame, size, colored),
+            None => frame.drawing(colored),
+        };
+        state.frame = Some(LiveFrame { out: out.clone(), colored, frame });
+        state.write(&text);
     }
 
     /// Keeps the last frame on the terminal as ordinary text.
@@ -140,15 +146,6 @@ impl MessageState {
         let text = text.replace('%', "%25"); // the other special characters are line breaks
         let written = self.err.write(&format!("::{command}::{text}\n"));
         self.remember(written);
-    }
-
-    fn draw(&mut self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
-        let text = match &self.frame {
-            Some(before) => before.frame.replacement(&frame, size, colored),
-            None => frame.drawing(colored),
-        };
-        self.frame = Some(LiveFrame { out: out.clone(), colored, frame });
-        self.write(&text);
     }
 
     /// Writes to the terminal of the frame.

@@ -70,8 +70,8 @@ fn effect_line(effect: &Effect) -> (Style, String) {
             None => (Style::Plain, "replaces no pod: there are none".to_owned()),
         };
     }
-    let all = count(replaced) + count(&effect.held) + i64::try_from(effect.already).unwrap_or_default();
-    let of = effect.wanted.max(all);
+    let all = replaced.len() + effect.held.len() + effect.already;
+    let of = effect.wanted.max(i64::try_from(all).unwrap_or(i64::MAX));
     let named = effect.pods.describe(names(replaced)).map(|names| format!(": {names}")).unwrap_or_default();
     let others = (effect.already > 0).then(|| match effect.already {
         1 => "the other one already runs it".to_owned(),
@@ -86,10 +86,6 @@ fn effect_line(effect: &Effect) -> (Style, String) {
         _ => ("replaces", ""),
     };
     (Style::Plain, format!("{verb} {} of {}{place}{named}{rest}", replaced.len(), pods(of)))
-}
-
-fn count(names: &[String]) -> i64 {
-    i64::try_from(names.len()).unwrap_or(i64::MAX)
 }
 
 /// The most paths in one line.

@@ -31,8 +31,7 @@ pub struct RefusedObject {
 /// Returns the block of one workload. `in_namespace` adds its namespace to the name.
 #[must_use]
 pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
-    let name = preview.after.target();
-    let mut lines = vec![title(&name, preview.after.object().namespace(), in_namespace, &outcome(preview))];
+    let mut lines = vec![title(&preview.after, in_namespace, &outcome(preview))];
     if !preview.changes.is_empty() {
         lines.extend(diff::rows(&preview.changes.rows()));
     } else if preview.outcome.is_rollout() && !preview.changes.reordered().is_empty() {
@@ -49,18 +48,13 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
 /// Returns the block of an object that is refused.
 #[must_use]
 pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Line {
-    let workload = &refused.workload;
-    title(
-        &workload.target(),
-        workload.object().namespace(),
-        in_namespace,
-        &format!("refused by {}", refused.by),
-    )
+    title(&refused.workload, in_namespace, &format!("refused by {}", refused.by))
 }
 
-fn title(name: &str, namespace: &str, in_namespace: bool, words: &str) -> Line {
+fn title(workload: &Workload, in_namespace: bool, words: &str) -> Line {
+    let namespace = workload.object().namespace();
     let place = if in_namespace { format!(" -n {namespace}") } else { String::new() };
-    Line::styled(Style::Heading, name).with(Style::Plain, format!("{place}  {words}"))
+    Line::styled(Style::Heading, workload.target()).with(Style::Plain, format!("{place}  {words}"))
 }
 
 fn outcome(preview: &Preview) -> String {

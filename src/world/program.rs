@@ -30,15 +30,9 @@ impl Program {
     /// # Errors
     /// When the program cannot be started.
     pub async fn capture(&self, environment: &Environment, input: &[u8]) -> io::Result<Output> {
-        let mut child = Command::new(&self.name)
-            .args(&self.args)
-            .env_clear()
-            .envs(environment.iter())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
+        let mut command = self.command(environment);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let stdin = child.stdin.take();
         let write = async {
             if let Some(mut stdin) = stdin {
@@ -65,19 +59,18 @@ impl Program {
         out: &mut Stream,
         err: &mut Stream,
     ) -> io::Result<Option<i32>> {
-        let child = Command::new(&self.name)
-            .args(&self.args)
-            .env_clear()
-            .envs(&environment.0)
-            .stdin(Stdio::null())
-            .stdout(stdio_for(out))
-            .stderr(stdio_for(err))
-            .kill_on_drop(true)
-            .spawn()?;
+        let mut command = self.command(environment);
+        let child = command.stdin(Stdio::null()).stdout(stdio_for(out)).stderr(stdio_for(err)).spawn()?;
         let ended = child.wait_with_output().await?;
         out.write_bytes(&ended.stdout)?;
         err.write_bytes(&ended.stderr)?;
         Ok(ended.status.code())
+    }
+
+    fn command(&self, environment: &Environment) -> Command {
+        let mut command = Command::new(&self.name);
+        command.args(&self.args).env_clear().envs(environment.iter()).kill_on_drop(true);
+        command
     }
 }
 

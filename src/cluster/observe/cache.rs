@@ -24,7 +24,8 @@ pub(super) struct Cache {
     by_key: HashMap<(usize, String), Vec<TargetId>>,
     /// The owners of the objects that changed since the last flush; none if all may have changed.
     changed: Option<HashSet<String>>,
-    errors: Vec<Error>,
+    /// The errors of workloads that cannot be read.
+    pub(super) errors: Vec<Error>,
 }
 
 /// A workload, and what was emitted about it.
@@ -62,12 +63,7 @@ impl Cache {
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
         let existing = self.targets.iter().filter(|target| target.version.is_some());
         existing
-            .map(|target| self.collections.observation(target.unemitted.last().unwrap_or(&target.workload)))
-    }
-
-    /// Returns the errors of workloads that cannot be read, each once.
-    pub(super) fn take_errors(&mut self) -> Vec<Error> {
-        take(&mut self.errors)
+            .map(|target| self.collections.observe(target.unemitted.last().unwrap_or(&target.workload), &[]))
     }
 
     /// Applies a change of a collection. The states of workloads are emitted at once, since each may have a line of its
@@ -199,7 +195,7 @@ impl Cache {
             (target.workload, target.was_read) = (workload, true);
             let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
             let knows_warnings = warnings.is_some_and(Collection::has_synced);
-            let observation = Box::new(self.collections.observation(&target.workload));
+            let observation = Box::new(self.collections.observe(&target.workload, &[]));
             events.push((id, TargetEvent::Observed { observation, knows_warnings }));
         }
     }

@@ -35,14 +35,9 @@ impl Collections {
         types.iter().all(|type_| self.of(type_, namespace).is_some_and(Collection::has_synced))
     }
 
-    /// Returns the observation of a workload.
-    pub(super) fn observation(&self, workload: &Workload) -> Observation {
-        self.observe(workload, &[])
-    }
-
     /// Returns the observation of a workload. The types in `read` are those that a refresh just read. The warning events are
     /// none if they are not watched, or not readable.
-    fn observe(&self, workload: &Workload, read: &[&ResourceType]) -> Observation {
+    pub(super) fn observe(&self, workload: &Workload, read: &[&ResourceType]) -> Observation {
         let (uid, namespace) = (workload.object().uid(), workload.object().namespace());
         let is_readable = |one: &&Collection| one.is_readable() || read.contains(&one.type_);
         let revisions = self.of_revisions(workload).filter(is_readable);

@@ -211,7 +211,7 @@ impl Observer {
 
     /// Returns the errors of the kinds of a scope that cannot be read, each once.
     pub fn take_errors(&mut self) -> Vec<Error> {
-        self.cache.take_errors()
+        std::mem::take(&mut self.cache.errors)
     }
 
     /// Whether no kind of workload can be read.

@@ -279,14 +279,12 @@ pub(super) fn all_of(type_: &'static ResourceType, namespace: Option<&str>) -> L
 /// Returns the query for the objects of a type that belong to workloads of a namespace. For a single workload it selects only
 /// these. RBAC can allow a watch of one name, which is why kubectl uses the same field selector.
 pub(super) fn narrow_query(type_: &'static ResourceType, namespace: &str, found: &[&Workload]) -> ListQuery {
-    let query = all_of(type_, Some(namespace));
+    let mut query = all_of(type_, Some(namespace));
     match found {
-        _ if type_ == &EVENT => query,
-        [only] if kind::of_type(type_).is_some() => query.with_name(only.name()),
-        [only] => match Selector::of_workload(only.object()) {
-            Ok(selector) => query.with_labels(&selector),
-            Err(_) => query,
-        },
-        _ => query,
+        _ if type_ == &EVENT => {}
+        [only] if kind::of_type(type_).is_some() => query.fields = format!("metadata.name={}", only.name()),
+        [only] => query.labels = Selector::of_workload(only.object()).unwrap_or_default(),
+        _ => {}
     }
+    query
 }

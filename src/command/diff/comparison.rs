@@ -50,7 +50,7 @@ impl ComparedTemplates {
         ui.out_lines(&words);
         if self.workload.has_pod_update_policy() && self.pod_update != UpdatedPods::default() {
             let may_stay = self.workload.pod_update_policy() != PodUpdatePolicy::Recreate;
-            ui.out_lines(&[render::pod_update(&pods::plan_update(&self.pod_update, may_stay))]);
+            ui.out_line(&format!("  {}", pods::plan_update(&self.pod_update, may_stay)));
         }
     }
 

@@ -62,12 +62,6 @@ pub struct FoundTargets<T = Workload> {
     pub(super) notes: Vec<String>,
 }
 
-impl<T> Default for FoundTargets<T> {
-    fn default() -> Self {
-        Self { workloads: Vec::new(), outcome: CommandOutcome::default(), notes: Vec::new() }
-    }
-}
-
 impl FoundTargets {
     /// Removes repeated workloads: two arguments, or two manifests, may mean one. Its second write would conflict with the
     /// first one.
@@ -159,7 +153,8 @@ impl<'a> TargetFinder<'a> {
         scope: &TargetScope,
         keep: impl Fn(Workload) -> T,
     ) -> FoundTargets<T> {
-        let mut found = FoundTargets::default();
+        let mut found =
+            FoundTargets { workloads: Vec::new(), outcome: CommandOutcome::default(), notes: Vec::new() };
         found
             .outcome
             .errors
