@@ -1,6 +1,6 @@
 //! Writes objects, each with one request, and says how a write failed.
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::json;
 
 use super::connection::{ApiRequest, ApiResponse, Cluster, RequestError};
@@ -38,8 +38,8 @@ impl Cluster {
         let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
         let object = self.served.object(type_, Some(namespace), name);
         let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager, ""));
-        let response = self.write(&ApiRequest::json_patch(&url, patch.body())).await;
-        let response = response.map_err(|failure| self.write_failure(&failure))?;
+        let request = ApiRequest::write(Method::PATCH, &url, "application/json-patch+json", patch.body());
+        let response = self.write(&request).await.map_err(|failure| self.write_failure(&failure))?;
         Object::read(response.json()).map_err(WriteFailure::without_object)
     }
 
@@ -58,19 +58,20 @@ impl Source {
         };
         let path = cluster.served.object(&POD, Some(namespace), &pod.name);
         let preconditions = json!({"uid": pod.uid});
-        let response = if evict {
+        let (method, path, body) = if evict {
             let eviction = json!({
                 "apiVersion": "policy/v1", "kind": "Eviction",
                 "metadata": {"name": pod.name, "namespace": namespace},
                 "deleteOptions": {"preconditions": preconditions},
             });
-            cluster.write(&ApiRequest::post(&format!("{path}/eviction"), eviction.to_string())).await
+            (Method::POST, format!("{path}/eviction"), eviction)
         } else {
             let options =
                 json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions});
-            cluster.write(&ApiRequest::delete(&path, options.to_string())).await
+            (Method::DELETE, path, options)
         };
-        let Err(failure) = response else { return DeletionResult::Deleted };
+        let request = ApiRequest::write(method, &path, "application/json", body.to_string());
+        let Err(failure) = cluster.write(&request).await else { return DeletionResult::Deleted };
         let WriteFailure { error, outcome } = cluster.write_failure(&failure);
         match outcome {
             // The pod is gone, or another pod has its name.

@@ -128,7 +128,9 @@ async fn names_of(
         // Any other name would be a flag or a command of a hostile server.
         let candidate = |object: Object| {
             is_object_name(object.name()).then_some(())?;
-            Workload::of(object).map(|workload| Candidate::of_workload(&workload, prefix))
+            let workload = Workload::of(object)?;
+            let images = workload.template().images().join(", ");
+            Some(Candidate::new(format!("{prefix}{}", workload.name()), images))
         };
         let listed = source.list(&ListQuery::of(kind.type_(), Some(namespace)), candidate).await;
         names.extend(listed.unwrap_or_default());

@@ -51,23 +51,9 @@ impl<'a> ApiRequest<'a> {
         Self { uncompressed: true, ..Self::get(path) }
     }
 
-    /// Creates a PATCH with a JSON Patch (RFC 6902) as its body.
-    pub(crate) fn json_patch(path: &'a str, body: String) -> Self {
-        Self {
-            method: Method::PATCH,
-            content: Some(("application/json-patch+json", body)),
-            ..Self::get(path)
-        }
-    }
-
-    /// Creates a DELETE with `DeleteOptions` as its body.
-    pub(crate) fn delete(path: &'a str, body: String) -> Self {
-        Self { method: Method::DELETE, content: Some(("application/json", body)), ..Self::get(path) }
-    }
-
-    /// Creates a POST with a JSON body.
-    pub(crate) fn post(path: &'a str, body: String) -> Self {
-        Self { method: Method::POST, ..Self::delete(path, body) }
+    /// Creates a write with a body of a media type.
+    pub(crate) fn write(method: Method, path: &'a str, type_: &'static str, body: String) -> Self {
+        Self { method, content: Some((type_, body)), ..Self::get(path) }
     }
 
     pub(super) fn to_http(&self) -> Result<Request<Body>> {

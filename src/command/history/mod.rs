@@ -32,28 +32,11 @@ pub struct Request {
     pub show_managed_fields: bool,
 }
 
-/// What is shown of each workload.
-#[derive(Clone, Copy)]
-enum Shown<'a> {
-    /// Our table. An empty line separates two tables.
-    Table,
-    /// Our document, which has the content of the tables of all workloads.
-    Facts(&'a DocumentForm),
-    /// One revision as kubectl describes it.
-    Description(&'a RevisionWord),
-    /// The objects that store the revisions, as kubectl prints them; or only their names.
-    Objects(Option<&'a DocumentForm>),
-}
-
 impl Request {
-    fn shown(&self) -> Shown<'_> {
-        match (&self.output, &self.revision) {
-            (TableForm::Text | TableForm::Wide | TableForm::Markdown, None) => Shown::Table,
-            (TableForm::Text | TableForm::Wide | TableForm::Markdown, Some(word)) => Shown::Description(word),
-            (TableForm::Document(form), None) if *form != DocumentForm::Yaml => Shown::Facts(form),
-            (TableForm::Document(form), _) => Shown::Objects(Some(form)),
-            (TableForm::Name, _) => Shown::Objects(None),
-        }
+    /// Whether our histories are shown, and not the revisions as kubectl prints them.
+    fn shows_histories(&self) -> bool {
+        self.revision.is_none()
+            && !matches!(self.output, TableForm::Name | TableForm::Document(DocumentForm::Yaml))
     }
 
     fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {
@@ -69,25 +52,25 @@ impl Request {
 /// Shows the history of each workload, one after another.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    let shown = request.shown();
-    let pods = matches!(shown, Shown::Table | Shown::Facts(_));
+    let pods = request.shows_histories();
+    let prints_documents = matches!(request.output, TableForm::Name | TableForm::Document(_));
     // kubectl's documents of revisions repeat fields of their workload.
     let keep = |workload: Workload| if pods { workload.with_template_owners_only() } else { workload };
     let found = find_workloads(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
-    let needs = Needs { documents: matches!(shown, Shown::Objects(_)), pods, ..Needs::REVISIONS };
+    let needs = Needs { documents: prints_documents && !pods, pods, ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.err_lines(&read.notes);
     let mut histories = Vec::new();
     for (index, observed) in read.observations.into_iter().enumerate() {
-        if index > 0 && matches!(shown, Shown::Table) {
-            ui.out_text("\n");
+        if index > 0 && pods && !prints_documents {
+            ui.out_text("\n"); // between two tables
         }
         let done = observed.and_then(|observed| show(&observed, request, context, ui, &mut histories));
         outcome.errors.extend(done.err());
     }
     let all_failed = histories.is_empty() && !outcome.errors.is_empty();
-    if let (Shown::Facts(form), false) = (shown, all_failed) {
+    if let (TableForm::Document(form), true, false) = (&request.output, pods, all_failed) {
         outcome.errors.extend(ui.out_document(&render::json_list(&histories), form, true).err());
     }
     Ok(outcome)
@@ -107,32 +90,29 @@ fn show(
     ui: &mut Ui,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
-    let (source, what) = (context.source, request.shown());
-    if matches!(what, Shown::Table | Shown::Facts(_)) {
+    let history = || History::of(observed, context.source.now());
+    if request.shows_histories() {
         ui.err_lines(render::not_a_revision_yet(observed));
         ui.err_lines(render::held(observed));
     }
     ui.err_lines(render::altered(observed));
-    match what {
-        Shown::Table => {
-            let history = History::of(observed, source.now());
-            ui.out_lines(&render::table(&history, request.table_options(ui)));
+    match (&request.output, &request.revision) {
+        (TableForm::Document(_), _) if request.shows_histories() => histories.push(render::json(&history())),
+        (TableForm::Document(_) | TableForm::Name, _) => {
+            for document in documents(observed, request)? {
+                let document = shown(&document, context.documents);
+                match &request.output {
+                    TableForm::Document(form) => ui.out_document(&document, form, true)?,
+                    _ => ui.out_line(&render::document_name(&document)),
+                }
+            }
         }
-        Shown::Facts(_) => histories.push(render::json(&History::of(observed, source.now()))),
-        Shown::Description(word) => {
+        (_, None) => ui.out_lines(&render::table(&history(), request.table_options(ui))),
+        (_, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = render::described_template(&observed.workload, revision);
             let template = shown(&template, context.documents);
             ui.out_text(&render::one_revision(&observed.workload, revision, &template));
-        }
-        Shown::Objects(form) => {
-            for document in documents(observed, request)? {
-                let document = shown(&document, context.documents);
-                match form {
-                    Some(form) => ui.out_document(&document, form, true)?,
-                    None => ui.out_line(&render::document_name(&document)),
-                }
-            }
         }
     }
     Ok(())

@@ -4,7 +4,6 @@
 //! The last line has a colon and a number, the directive.
 
 use super::line::Line;
-use crate::model::kind::Workload;
 
 /// A candidate and its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,12 +20,6 @@ impl Candidate {
         Self { word: word.into(), description: description.into() }
     }
 
-    /// Creates the candidate for a workload, described by its images. Its name follows a prefix: `deploy/`, or nothing.
-    #[must_use]
-    pub fn of_workload(workload: &Workload, prefix: &str) -> Self {
-        Self::new(format!("{prefix}{}", workload.name()), workload.template().images().join(", "))
-    }
-
     /// Whether every shell reads the word as one literal word. A name from the cluster must not inject a command
     /// into the user's command line.
     #[must_use]
@@ -36,30 +29,18 @@ impl Candidate {
     }
 }
 
-/// The instruction for the shell. All except [`Directive::Files`] disable the completion of file names.
+/// The instruction for the shell, as the sum of cobra's bits: 2 for no space, 4 for no file names, 32 to keep the order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Directive {
     /// Candidates are whole words.
     #[default]
-    Words,
+    Words = 4,
     /// The word continues after the candidate, so no space follows it.
-    Unfinished,
+    Unfinished = 4 + 2,
     /// The shell must keep the order of the candidates.
-    InThisOrder,
+    InThisOrder = 4 + 32,
     /// The shell completes file names.
-    Files,
-}
-
-impl Directive {
-    /// Returns the sum of cobra's bits: 2 for no space, 4 for no file names, 32 to keep the order.
-    fn number(self) -> u8 {
-        match self {
-            Self::Words => 4,
-            Self::Unfinished => 4 + 2,
-            Self::InThisOrder => 4 + 32,
-            Self::Files => 0,
-        }
-    }
+    Files = 0,
 }
 
 /// Formats the answer to a shell.
@@ -72,7 +53,7 @@ pub fn answer(candidates: &[Candidate], directive: Directive) -> String {
             format!("{word}\t{}\n", Line::of(description).text())
         }
     });
-    lines.collect::<String>() + &format!(":{}\n", directive.number())
+    lines.collect::<String>() + &format!(":{}\n", directive as u8)
 }
 
 /// The script for bash, 3.2 or newer.
