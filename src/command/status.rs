@@ -1,10 +1,9 @@
 //! `status`: shows or follows rollouts, and why they do not progress.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use super::CommandOutcome;
 use super::context::Context;
@@ -16,7 +15,7 @@ use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
+use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
 use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -52,13 +51,17 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let source = context.source;
     let found = match request.wait_for_creation {
         None => find_workloads(&request.scope, request.keep(), source, ui).await?,
-        Some(limit) => match await_creation(request, limit, context, ui).await? {
-            ControlFlow::Continue(found) => found,
-            ControlFlow::Break(signal) => {
-                ui.err_line("note: interrupted before the workloads existed");
-                return Ok(signal.exit().into());
+        Some(limit) => {
+            let mut stops = StopSignals::new(context.world.signals.clone());
+            tokio::select! {
+                biased;
+                stop = stops.next() => {
+                    ui.err_line("note: interrupted before the workloads existed");
+                    return Ok(stop.exit().into());
+                }
+                found = await_creation(request, limit, source, ui) => found?,
             }
-        },
+        }
     };
     let FoundTargets { workloads, outcome, .. } = found.without_duplicates();
     let names = NameContext::of(&workloads);
@@ -206,48 +209,33 @@ async fn evaluate_once(
 const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Finds the workloads of a request. Searches again until each named workload exists and at least one is found, for so long
-/// at most. Breaks on a signal.
+/// at most.
 ///
 /// # Errors
 /// As [`find_workloads`].
 async fn await_creation(
     request: &Request,
     limit: Duration,
-    context: &Context<'_>,
+    source: &Source,
     ui: &mut Ui,
-) -> Result<ControlFlow<StopSignal, FoundTargets>> {
-    let source = context.source;
+) -> Result<FoundTargets> {
     let (scope, end) = (&request.scope, Instant::now() + limit);
     let awaited = TargetScope { allow_empty: false, ..scope.clone() };
     let finder = TargetFinder::new(scope, source, false)?;
-    let mut stops = StopSignals::new(context.world.signals.clone());
     let mut is_first = true;
     while Instant::now() < end && ui.can_write() {
-        let search = tokio::select! {
-            biased;
-            stop = stops.next() => return Ok(ControlFlow::Break(stop)),
-            found = finder.search(&awaited, request.keep()) => found,
-        };
+        let search = finder.search(&awaited, request.keep()).await;
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
         if search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing) {
             ui.err_lines(&search.notes);
-            return Ok(ControlFlow::Continue(search));
+            return Ok(search);
         }
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
             let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
             ui.err_lines(search.outcome.all_errors().map(|missing| wait(missing.to_string())));
         }
-        tokio::select! {
-            biased;
-            stop = stops.next() => return Ok(ControlFlow::Break(stop)),
-            () = sleep(SEARCH_INTERVAL) => {}
-            () = sleep_until(end) => {}
-        }
+        sleep_until(end.min(Instant::now() + SEARCH_INTERVAL)).await;
     }
-    tokio::select! {
-        biased;
-        stop = stops.next() => Ok(ControlFlow::Break(stop)),
-        found = find_workloads(scope, request.keep(), source, ui) => found.map(ControlFlow::Continue),
-    }
+    find_workloads(scope, request.keep(), source, ui).await
 }
