@@ -38,8 +38,8 @@ pub(super) enum Discovery {
 }
 
 impl ServedVersions {
-    /// Whether the server may serve the types that are not Kubernetes' own. The answer about [`group_path`] is awaited once;
-    /// that the server has no such group, which may change, again after [`ABSENCE_TIME`]. The answer is none then.
+    /// Whether the server may serve the types that are not Kubernetes' own. The answer about the resources of their group is
+    /// awaited once; that the server has no such group, which may change, again after [`ABSENCE_TIME`]. The answer is none then.
     ///
     /// # Errors
     /// When the server cannot be asked.
@@ -100,11 +100,6 @@ impl ServedVersions {
 /// Whether every server serves the type in the same version.
 pub(super) fn is_fixed(type_: &ResourceType) -> bool {
     kind::of_type(type_).is_none_or(Kind::is_built_in)
-}
-
-/// Returns the path that lists the resources in the preferred version of a type's group.
-pub(super) fn group_path(type_: &ResourceType) -> String {
-    format!("/apis/{}", type_.api_version())
 }
 
 impl Discovery {

@@ -10,7 +10,7 @@ use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use super::kubeconfig::overrides::Overrides;
 use super::list::ListQuery;
 use super::notice::Listener;
-use super::served_versions::{Discovery, group_path, is_fixed, not_served};
+use super::served_versions::{Discovery, is_fixed, not_served};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{NAMESPACE, ResourceType};
@@ -176,11 +176,6 @@ impl Source {
     }
 }
 
-fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
-    let message = format!("the server's response for {} {name:?} {why}", type_.singular());
-    Error::new(ErrorKind::Malformed, message)
-}
-
 impl Cluster {
     /// Checks that the server serves a type that is not Kubernetes' own. A command sends one request for all of them.
     ///
@@ -190,7 +185,7 @@ impl Cluster {
         if is_fixed(type_) {
             return Ok(());
         }
-        let path = group_path(type_);
+        let path = format!("/apis/{}", type_.api_version()); // the resources in the preferred version
         let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
         let answer = async {
             match self.read(&path, is_absent).await {
@@ -223,12 +218,10 @@ impl Cluster {
         if response.is_not_found() {
             return Ok(Err(response));
         }
-        let is_it = |object: &Object| {
-            object.name() == name && [type_.title(), "PartialObjectMetadata"].contains(&object.kind())
-        };
-        let object = Object::read(response.json())
-            .and_then(|object| if is_it(&object) { Ok(object) } else { Err("is another object") });
-        object.map(Ok).map_err(|why| RequestError::Unusable(unusable_object(type_, name, why)))
+        Object::read(response.json()).map(Ok).map_err(|why| {
+            let message = format!("the server's response for {} {name:?} {why}", type_.singular());
+            RequestError::Unusable(Error::new(ErrorKind::Malformed, message))
+        })
     }
 
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue

@@ -106,6 +106,8 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     let applied = request.applied.read(context, ui).await?;
     let mut others = BTreeMap::new();
     let mut workloads = Vec::new();
+    let identity =
+        |object: &Object| (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned());
     let given: HashSet<_> = applied.objects.iter().map(identity).collect();
     for object in applied.objects {
         let kind = object.kind().to_owned();
@@ -150,11 +152,6 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     errors.extend(printed.finish(&others, ui).err());
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     Ok(CommandOutcome { errors, ..exit.into() })
-}
-
-/// Returns the Kind, the namespace and the name of an object.
-fn identity(object: &Object) -> (String, String, String) {
-    (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned())
 }
 
 /// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.

@@ -101,13 +101,9 @@ fn is_rolled_back(stepper: &Stepper) -> bool {
     matches!(outcome, Some(StepOutcome::Stopped(StopReason::Changed { rolled_back_to: Some(_), .. })))
 }
 
-/// Returns a row for each batch, with its pods in the order of release.
-pub(in crate::render) fn batch_rows(batches: &[BatchView]) -> Vec<Line> {
-    aligned(batches.iter().map(row).collect())
-}
-
-/// Returns the rows with their pods shortened to the width, so that the stage and the time stay visible.
-fn rows_in_width(batches: &[BatchView], width: usize) -> Vec<Line> {
+/// Returns a row for each batch, with its pods in the order of release. They are shortened to the width, so that the stage and
+/// the time stay visible.
+pub(in crate::render) fn batch_rows(batches: &[BatchView], width: usize) -> Vec<Line> {
     let mut rows: Vec<Vec<Line>> = batches.iter().map(row).collect();
     fit(&mut rows, width, &[(PODS, FEWEST_CELLS)], Line::shortened_to);
     aligned(rows)
@@ -116,7 +112,7 @@ fn rows_in_width(batches: &[BatchView], width: usize) -> Vec<Line> {
 /// Returns the rows around the present batch if not all fit. The others are counted.
 fn rows_within(batches: &[BatchView], has_more: bool, width: usize, room: usize) -> Vec<Line> {
     if batches.len() <= room {
-        return rows_in_width(batches, width);
+        return batch_rows(batches, width);
     }
     let is_done = |batch: &BatchView| matches!(batch.stage, BatchStage::Done { .. });
     let under_way = batches.iter().position(|batch| !is_done(batch)).unwrap_or(batches.len());
@@ -126,7 +122,7 @@ fn rows_within(batches: &[BatchView], has_more: bool, width: usize, room: usize)
     let (window, after) = rest.split_at(shown.min(rest.len()));
     let mut lines = Vec::new();
     lines.extend(counted(before, "before them"));
-    lines.extend(rows_in_width(window, width));
+    lines.extend(batch_rows(window, width));
     lines.extend(counted(after, if has_more { "after them, and more" } else { "after them" }));
     lines
 }
@@ -164,7 +160,7 @@ mod tests {
             (59, "  batch 1  canary  web-5b…7b45d  soaking  healthy 72s of 5m"),
             (20, "  batch 1  canary  web-…45d  soaking  healthy 72s of 5m"),
         ] {
-            let rows = rows_in_width(&batches, width);
+            let rows = batch_rows(&batches, width);
             assert_eq!(rows.iter().map(Line::text).collect::<Vec<_>>(), [row], "{width}");
         }
     }

@@ -191,7 +191,7 @@ pub fn check_output(line: &str) -> String {
 pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -> Vec<Line> {
     let line = |style: Style, text: &str| Line::styled(style, text).wrapped_for(terminal, "    ");
     let mut lines = line(Style::Heading, &heading(workload, view));
-    lines.extend(batch_rows(&view.batches));
+    lines.extend(batch_rows(&view.batches, usize::MAX));
     if view.has_more_batches {
         lines.push(Line::styled(Style::Dim, "  and more, which are not listed"));
     }
