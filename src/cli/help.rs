@@ -196,17 +196,6 @@ fn list(entries: &[ReferenceEntry]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the lines of one section below a command's flags, such as `Examples`; empty when the command
-/// has no such section.
-#[must_use]
-pub fn section(command: &clap::Command, title: &str) -> Vec<String> {
-    let text = command.get_after_long_help().or(command.get_after_help());
-    let text = text.map(ToString::to_string).unwrap_or_default();
-    let heading = format!("{title}:");
-    let after = text.lines().skip_while(|line| *line != heading).skip(1);
-    after.take_while(|line| line.starts_with(' ')).map(|line| line.trim().to_owned()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,13 +204,5 @@ mod tests {
     fn help_fits_a_hundred_columns() {
         let text = after_help();
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    }
-
-    #[test]
-    fn sections_are_found_by_their_headings() {
-        let command = clap::Command::new("x").after_help("Examples:\n  a b\n  c\n\nEnvironment:\n  D  e");
-        assert_eq!(section(&command, "Examples"), ["a b", "c"]);
-        assert_eq!(section(&command, "Environment"), ["D  e"]);
-        assert!(section(&command, "Files").is_empty());
     }
 }

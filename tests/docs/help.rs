@@ -1,7 +1,9 @@
 //! Help texts: their groups, the list of connection options, and their colour.
 
 use harness::Run;
-use rollout2::cli::{definition, help};
+use rollout2::cli::definition;
+
+use crate::docs::man_page::section;
 
 fn help(words: &[&str]) -> String {
     let ended = Run::of(words).run();
@@ -97,7 +99,7 @@ fn errors_and_hints_have_colour_and_are_readable_without() {
 fn examples_fit_into_80_columns() {
     let program = definition();
     for verb in program.get_subcommands().filter(|verb| verb.get_name() != "completion") {
-        for example in help::section(verb, "Examples") {
+        for example in section(verb, "Examples") {
             assert!(example.len() + 2 <= 80, "{example}");
         }
     }

@@ -9,6 +9,16 @@ use rollout2::cli::help::{self, ENVIRONMENT, EXIT_CODES, FILES, ReferenceEntry};
 
 use crate::docs::man_pages::PROGRAM;
 
+/// Returns the lines of one section below a command's flags, such as `Examples`; empty when the command
+/// has no such section.
+pub(crate) fn section(command: &clap::Command, title: &str) -> Vec<String> {
+    let text = command.get_after_long_help().or(command.get_after_help());
+    let text = text.map(ToString::to_string).unwrap_or_default();
+    let heading = format!("{title}:");
+    let after = text.lines().skip_while(|line| *line != heading).skip(1);
+    after.take_while(|line| line.starts_with(' ')).map(|line| line.trim().to_owned()).collect()
+}
+
 /// Returns the page of the program.
 pub(crate) fn of_the_program(command: &clap::Command, see_also: &[String]) -> String {
     let usage = [roman("kubectl rollout2 "), italic("VERB"), roman(" ...")];
@@ -78,7 +88,7 @@ fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[St
     roff.control("SH", ["EXIT STATUS"]);
     items(roff, exit_codes);
     roff.control("SH", ["ENVIRONMENT"]);
-    let mut lines = help::section(command, "Environment").into_iter();
+    let mut lines = section(command, "Environment").into_iter();
     while let Some(line) = lines.next() {
         let (word, meaning) = match line.split_once("  ") {
             Some((word, meaning)) => (word.to_owned(), meaning.trim().to_owned()),
@@ -93,7 +103,7 @@ fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[St
     items(roff, FILES);
     roff.control("SH", ["EXAMPLES"]);
     roff.control("nf", []);
-    for example in help::section(command, "Examples") {
+    for example in section(command, "Examples") {
         roff.text([roman(example)]);
     }
     roff.control("fi", []);
@@ -128,4 +138,12 @@ fn without_empty_lines(page: &str) -> String {
         }
     }
     lines.join("\n") + "\n"
+}
+
+#[test]
+fn sections_are_found_by_their_headings() {
+    let command = clap::Command::new("x").after_help("Examples:\n  a b\n  c\n\nEnvironment:\n  D  e");
+    assert_eq!(section(&command, "Examples"), ["a b", "c"]);
+    assert_eq!(section(&command, "Environment"), ["D  e"]);
+    assert!(section(&command, "Files").is_empty());
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use rollout2::cli::{definition, help};
+use rollout2::cli::definition;
 
 use crate::docs::generated::{Files, root};
 use crate::docs::man_page;
@@ -41,7 +41,7 @@ fn every_verb_has_examples_and_every_example_parses() {
     let program = program();
     let mut wrong = Vec::new();
     for command in verbs(&program).chain([&program]) {
-        let examples = help::section(command, "Examples");
+        let examples = man_page::section(command, "Examples");
         if examples.is_empty() {
             wrong.push(format!("{} has no examples", command.get_name()));
         }
