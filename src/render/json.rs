@@ -33,9 +33,12 @@ pub(super) fn rollout_json(view: &RolloutView) -> Value {
     })
 }
 
-/// Returns an event, one of several documents of a command, without its own facts.
-pub(super) fn event_document(kind: &str, event: &str, elapsed: Duration) -> Value {
-    document(kind, json!({"event": event, "elapsedMilliseconds": milliseconds(elapsed)}))
+/// Returns an event with its facts: one of several documents of a command.
+pub(super) fn event_document(kind: &str, event: &str, elapsed: Duration, facts: Value) -> Value {
+    let mut document = document(kind, facts);
+    document["event"] = event.into();
+    document["elapsedMilliseconds"] = milliseconds(elapsed).into();
+    document
 }
 
 /// Returns the document of a kind with these facts.

@@ -43,7 +43,10 @@ impl Credential {
         if token.is_none_or(|token| HeaderValue::from_str(token).is_ok()) {
             return Ok(credential);
         }
-        Err(unsendable_token())
+        // kube's authentication layer would panic. The message omits the token.
+        let message = "the token contains characters that are invalid in a header, such as a line break";
+        Err(Error::new(ErrorKind::Unreachable, message)
+            .hint("check the source of the token: --token, the kubeconfig, its token file or its plugin"))
     }
 
     async fn load(user: &AuthInfo, context: &PluginContext, now: Timestamp) -> Result<Self> {
@@ -105,15 +108,6 @@ impl Credential {
     pub(super) fn permanent(user: AuthInfo) -> Self {
         Self { user, expires: None, renewable: false }
     }
-}
-
-/// Without this check, kube's authentication layer would panic. The message omits the token.
-fn unsendable_token() -> Error {
-    Error::new(
-        ErrorKind::Unreachable,
-        "the token contains characters that are invalid in a header, such as a line break",
-    )
-    .hint("check the source of the token: --token, the kubeconfig, its token file or its plugin")
 }
 
 fn removed_auth_provider(name: &str) -> Error {

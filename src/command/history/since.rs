@@ -79,17 +79,12 @@ pub(in crate::command) async fn run(
             since,
             now,
         };
-        outcome.errors.extend(print(&changes, request, ui).err());
+        match &request.output {
+            TableForm::Document(form) => {
+                outcome.errors.extend(ui.out_document(&changes.json(), form, true).err());
+            }
+            _ => ui.out_lines(&changes.table(request.table_options(ui))),
+        }
     }
     Ok(outcome)
-}
-
-fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<()> {
-    match &request.output {
-        TableForm::Text | TableForm::Wide | TableForm::Markdown | TableForm::Name => {
-            ui.out_lines(&changes.table(request.table_options(ui)));
-        }
-        TableForm::Document(form) => ui.out_document(&changes.json(), form, true)?,
-    }
-    Ok(())
 }

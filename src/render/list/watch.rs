@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::columns::{Room, STATE, TableOptions, fitted, header, index_of, row};
 use super::item_json;
@@ -122,7 +122,5 @@ fn widest_state() -> usize {
 /// Returns an event. docs/json.md documents the fields.
 #[must_use]
 pub fn event_json(event: &str, rollout: &RolloutView, elapsed: Duration) -> Value {
-    let mut document = event_document("RolloutListEvent", event, elapsed);
-    document["rollout"] = item_json(rollout);
-    document
+    event_document("RolloutListEvent", event, elapsed, json!({"rollout": item_json(rollout)}))
 }

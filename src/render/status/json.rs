@@ -59,9 +59,8 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
         }
         Report::Ended { result } => ("ended", result_json(result)),
     };
-    let mut document = event_document("StatusEvent", kind, now.elapsed);
+    let mut document = event_document("StatusEvent", kind, now.elapsed, facts);
     document["workload"] = workload_json(target.workload());
-    merge(&mut document, facts);
     document
 }
 
@@ -69,12 +68,10 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
 /// that was rolled back has the causes of its failure.
 #[must_use]
 pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, now: Now) -> Value {
-    let mut document = event_document("StatusEvent", "summary", now.elapsed);
-    document["exitCode"] = json!(exit);
     let summaries =
         follower.targets().iter().map(|target| target_summary(target, configuration, now.server_time));
-    document["workloads"] = summaries.collect();
-    document
+    let facts = json!({"exitCode": exit, "workloads": summaries.collect::<Value>()});
+    event_document("StatusEvent", "summary", now.elapsed, facts)
 }
 
 fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now: Timestamp) -> Value {

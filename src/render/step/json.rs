@@ -56,18 +56,15 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
         StepReport::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod.name})),
         StepReport::Decision(_) => return None,
     };
-    let mut document = event(kind, stepper.workload(), now);
-    merge(&mut document, facts);
-    Some(document)
+    Some(event(kind, stepper.workload(), now, facts))
 }
 
 /// Returns the last document: the outcome and the exit code.
 #[must_use]
 pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value {
     let Closing { workload, view, stepper, now } = closing;
-    let mut document = event("ended", workload, *now);
+    let mut document = event("ended", workload, *now, outcome_facts(outcome));
     document["exitCode"] = exit.into();
-    merge(&mut document, outcome_facts(outcome));
     if let Some(unanswered) = stepper.map(Stepper::unanswered).filter(|pods| !pods.is_empty()) {
         document["unanswered"] = unanswered.into();
     }
@@ -99,8 +96,8 @@ pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> Value {
     document
 }
 
-fn event(event: &str, workload: &Workload, now: Now) -> Value {
-    let mut document = event_document("StepEvent", event, now.elapsed);
+fn event(event: &str, workload: &Workload, now: Now, facts: Value) -> Value {
+    let mut document = event_document("StepEvent", event, now.elapsed, facts);
     document["workload"] = workload_json(workload);
     document
 }
