@@ -82,28 +82,23 @@ impl IndentedText {
     }
 
     /// Writes a value as YAML.
-    pub(super) fn yaml(&mut self, level: usize, value: &Value) {
+    pub(super) fn yaml(&mut self, value: &Value) {
         for line in yaml(value).lines() {
-            self.line(level, line);
+            self.line(2, line);
         }
     }
 
     /// Writes a field unless its value is empty.
-    pub(super) fn field_if_set(&mut self, level: usize, name: &str, value: &str) {
+    pub(super) fn field_if_set(&mut self, name: &str, value: &str) {
         if !value.is_empty() {
-            self.field(level, name, value);
+            self.field(1, name, value);
         }
     }
 
-    /// Writes items, each on its own line: the first after `opening`, the others after `between`.
-    pub(super) fn listed(&mut self, opening: &str, between: &str, items: &[String]) {
-        self.0.push_str(opening);
-        if items.is_empty() {
-            self.0.push_str("<none>\n");
-            return;
-        }
-        self.0.push_str(&items.join(&format!("\n{between}")));
-        self.0.push('\n');
+    /// Writes a field with items, each on its own line.
+    pub(super) fn listed(&mut self, name: &str, items: &[String]) {
+        let items = if items.is_empty() { "<none>".to_owned() } else { items.join("\n\t") };
+        self.field(1, name, items);
     }
 
     /// Returns the text with escape and carriage return escaped, as kubectl does: a template is untrusted, and an

@@ -20,12 +20,11 @@ pub fn pod_template_text(template: &Value) -> String {
     let metadata = member(template, "metadata");
     let spec = member(template, "spec");
     text.line(0, "Pod Template:");
-    text.listed("  Labels:\t", "\t", &pairs(member(metadata, "labels")));
+    text.listed("Labels", &pairs(member(metadata, "labels")));
     if member(metadata, "annotations").as_object().is_some_and(|members| !members.is_empty()) {
-        let annotations = annotations(member(metadata, "annotations"));
-        text.listed("  Annotations:\t", "\t", &annotations);
+        text.listed("Annotations", &annotations(member(metadata, "annotations")));
     }
-    text.field_if_set(1, "Service Account", words(spec, "serviceAccountName"));
+    text.field_if_set("Service Account", words(spec, "serviceAccountName"));
     let init_containers = items(spec, "initContainers");
     if !init_containers.is_empty() {
         container::describe(&mut text, "Init Containers", &init_containers);
@@ -35,11 +34,11 @@ pub fn pod_template_text(template: &Value) -> String {
     let topology = member(spec, "topologySpreadConstraints");
     if topology.as_array().is_some_and(|constraints| !constraints.is_empty()) {
         text.line(1, "Topology Spread Constraints:");
-        text.yaml(2, topology);
+        text.yaml(topology);
     }
-    text.field_if_set(1, "Priority Class Name", words(spec, "priorityClassName"));
-    text.listed("  Node-Selectors:\t", "\t", &pairs(member(spec, "nodeSelector")));
-    text.listed("  Tolerations:\t", "\t", &tolerations(&items(spec, "tolerations")));
+    text.field_if_set("Priority Class Name", words(spec, "priorityClassName"));
+    text.listed("Node-Selectors", &pairs(member(spec, "nodeSelector")));
+    text.listed("Tolerations", &tolerations(&items(spec, "tolerations")));
     scheduling_group(&mut text, member(spec, "schedulingGroup"));
     text.finish()
 }
@@ -50,7 +49,7 @@ fn volumes(text: &mut IndentedText, volumes: &[&Value]) {
     for volume in volumes {
         text.line(0, format_args!("   {}:", words(volume, "name")));
         let source = members(volume).into_iter().filter(|(name, _)| name != "name");
-        text.yaml(2, &source.collect());
+        text.yaml(&source.collect());
     }
 }
 
