@@ -110,7 +110,7 @@ fn what(change: &simcluster::store::Change, workloads: &Resource) -> Option<What
         return Some(What::Set(change.after.clone().unwrap_or_default()));
     }
     if resource == &NODES {
-        let state = change.after.as_deref().map(|node| (is_ready(node), is_tainted(node)));
+        let state = change.after.as_deref().map(|node| (harness::is_ready(node), is_tainted(node)));
         return Some(What::Node(node_number(name)?, state));
     }
     (resource == &PODS).then(|| What::Pod(name.clone(), change.after.as_deref().map(Pod::of)))
@@ -118,11 +118,6 @@ fn what(change: &simcluster::store::Change, workloads: &Resource) -> Option<What
 
 fn is_tainted(node: &Value) -> bool {
     node["spec"]["taints"].as_array().is_some_and(|taints| !taints.is_empty())
-}
-
-fn is_ready(node: &Value) -> bool {
-    let conditions = node["status"]["conditions"].as_array().into_iter().flatten();
-    conditions.into_iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
 }
 
 impl Timeline {

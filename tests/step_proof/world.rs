@@ -31,8 +31,7 @@ pub(crate) struct Pod {
 
 impl Pod {
     pub(crate) fn of(pod: &Value) -> Self {
-        let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
-        let ready = conditions.into_iter().find(|one| one["type"] == "Ready" && one["status"] == "True");
+        let ready = simcluster::object::condition(pod, "Ready").filter(|one| one["status"] == "True");
         let runs = pod["status"]["phase"] == "Running";
         let containers = || pod["status"]["containerStatuses"].as_array().into_iter().flatten();
         let is_of_kruise = pod["metadata"]["ownerReferences"][0]["apiVersion"] != "apps/v1";

@@ -62,8 +62,7 @@ fn image(pod: &Value) -> &str {
     object::text(&pod["spec"]["containers"][0], &["image"])
 }
 
-/// Whether a pod is ready.
+/// Whether a pod or a node is ready.
 pub fn is_ready(pod: &Value) -> bool {
-    let conditions = object::list(pod, &["status", "conditions"]);
-    conditions.iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
+    object::has_condition(pod, "Ready")
 }

@@ -56,6 +56,16 @@ pub fn list<'v>(object: &'v Value, path: &[&str]) -> &'v [Value] {
     at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// The condition of a type in the status.
+pub fn condition<'v>(object: &'v Value, kind: &str) -> Option<&'v Value> {
+    list(object, &["status", "conditions"]).iter().find(|condition| condition["type"] == kind)
+}
+
+/// Whether a condition of the status is `True`.
+pub fn has_condition(object: &Value, kind: &str) -> bool {
+    condition(object, kind).is_some_and(|condition| condition["status"] == "True")
+}
+
 /// `metadata.finalizers`, as texts.
 pub fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
     list(object, &["metadata", "finalizers"]).iter().filter_map(Value::as_str)

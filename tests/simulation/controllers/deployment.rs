@@ -28,8 +28,7 @@ fn annotation<'v>(value: &'v Value, name: &str) -> &'v str {
 }
 
 fn condition(deployment: &Value, kind: &str) -> Value {
-    let conditions = object::list(deployment, &["status", "conditions"]);
-    conditions.iter().find(|condition| condition["type"] == kind).cloned().unwrap_or_default()
+    object::condition(deployment, kind).cloned().unwrap_or_default()
 }
 
 /// Returns the set with an image.

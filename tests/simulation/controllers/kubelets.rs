@@ -43,9 +43,7 @@ fn a_closed_readiness_gate_keeps_a_pod_unready() {
     let pods: Vec<Value> =
         lab.cluster.store(|store| store.list(&PODS, None).map(|(_, pod)| Value::clone(pod)).collect());
     let pod = pods.iter().find(|pod| !pod["spec"]["readinessGates"].is_null()).unwrap();
-    let condition = |pod: &Value, kind: &str| {
-        object::list(pod, &["status", "conditions"]).iter().find(|one| one["type"] == kind).unwrap().clone()
-    };
+    let condition = |pod: &Value, kind: &str| object::condition(pod, kind).unwrap().clone();
     assert_eq!(container(pod)["ready"], true);
     assert_eq!(condition(pod, "ContainersReady")["status"], "True");
     assert_eq!(condition(pod, "Ready")["reason"], "ReadinessGatesNotReady");

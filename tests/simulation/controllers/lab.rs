@@ -145,14 +145,13 @@ pub(crate) fn printed(deployment: &Value) -> String {
         ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "terminatingReplicas"]
             .map(count)
             .into();
-    let conditions = object::list(status, &["conditions"]);
-    let progressing = conditions.iter().find(|condition| condition["type"] == "Progressing");
     format!(
         "{} obs={} rev={} {} {}",
         object::generation(deployment),
         status["observedGeneration"],
         object::text(deployment, &["metadata", "annotations", "deployment.kubernetes.io/revision"]),
         counts.join("/"),
-        progressing.map_or("", |condition| object::text(condition, &["reason"])),
+        object::condition(deployment, "Progressing")
+            .map_or("", |condition| object::text(condition, &["reason"])),
     )
 }

@@ -44,8 +44,8 @@ fn summary(lab: &Lab, web: &Key) -> String {
         });
         sets.collect()
     });
-    let conditions = lab.get(web)["status"]["conditions"].clone();
-    let available = conditions.as_array().into_iter().flatten().find(|one| one["type"] == "Available");
+    let web = lab.get(web);
+    let available = object::condition(&web, "Available");
     format!("{} {}", sets.join(", "), available.map_or("", |one| object::text(one, &["status"])))
 }
 
@@ -57,11 +57,7 @@ fn image(template: &Value) -> String {
 /// Returns the minimum number of ready pods after a revision of the store.
 fn fewest_ready(lab: &Lab, after: u64) -> usize {
     let mut ready = std::collections::BTreeMap::new();
-    let is_ready = |pod: &Value| {
-        let conditions = object::list(pod, &["status", "conditions"]);
-        !object::is_terminating(pod)
-            && conditions.iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
-    };
+    let is_ready = |pod: &Value| !object::is_terminating(pod) && object::has_condition(pod, "Ready");
     let mut fewest = usize::MAX;
     lab.cluster.store(|store| {
         for change in store.changes_after(0).unwrap().filter(|change| change.key.resource == &PODS) {

@@ -110,8 +110,7 @@ fn image_of<'p>(pod: &'p Value, container: &str) -> Option<&'p Value> {
 
 /// Returns the status of the gate's condition; empty if there is none.
 pub(super) fn gate(pod: &Value) -> &str {
-    let conditions = object::list(pod, &["status", "conditions"]);
-    conditions.iter().find(|one| one["type"] == GATE).map_or("", |one| object::text(one, &["status"]))
+    object::condition(pod, GATE).map_or("", |one| object::text(one, &["status"]))
 }
 
 /// Opens or closes the gate. Closing it makes the pod unready immediately.

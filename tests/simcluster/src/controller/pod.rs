@@ -39,7 +39,7 @@ pub(super) fn is_leaving(pod: &Value) -> bool {
 
 /// Whether the condition `Ready` holds.
 pub(super) fn is_ready(pod: &Value) -> bool {
-    ready_condition(pod).is_some_and(|condition| condition["status"] == "True")
+    object::has_condition(pod, "Ready")
 }
 
 /// Whether the pod runs and is ready.
@@ -49,7 +49,7 @@ pub(super) fn runs_ready(pod: &Value) -> bool {
 
 /// Returns when a pod is ready for `min_ready` seconds; `None` while it is not ready.
 pub(super) fn available_at(pod: &Value, min_ready: i64) -> Option<Timestamp> {
-    let condition = ready_condition(pod).filter(|condition| condition["status"] == "True")?;
+    let condition = object::condition(pod, "Ready").filter(|condition| condition["status"] == "True")?;
     let since: Timestamp = object::text(condition, &["lastTransitionTime"]).parse().ok()?;
     since.checked_add(SignedDuration::from_secs(min_ready)).ok()
 }
@@ -66,10 +66,6 @@ pub(super) fn next_available<'p>(
     now: Timestamp,
 ) -> Option<Timestamp> {
     pods.into_iter().filter_map(|pod| available_at(pod, min_ready)).filter(|then| *then > now).min()
-}
-
-fn ready_condition(pod: &Value) -> Option<&Value> {
-    object::list(pod, &["status", "conditions"]).iter().find(|condition| condition["type"] == "Ready")
 }
 
 /// Returns a pod of a template, with additional labels.

@@ -24,7 +24,7 @@ impl Store {
             let budgets = self.budgets_of(pod, &current);
             match budgets.as_slice() {
                 [] => {}
-                [budget] => self.spend(budget, is_ready(&current), author)?,
+                [budget] => self.spend(budget, object::has_condition(&current, "Ready"), author)?,
                 _ => return Err(several_budgets()),
             }
         }
@@ -73,11 +73,6 @@ impl Store {
 fn goes_anyway(pod: &Value) -> bool {
     let phase = object::text(pod, &["status", "phase"]);
     object::is_terminating(pod) || matches!(phase, "Succeeded" | "Failed" | "Pending")
-}
-
-fn is_ready(pod: &Value) -> bool {
-    let conditions = object::list(pod, &["status", "conditions"]);
-    conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
 fn no(why: &str) -> Refusal {

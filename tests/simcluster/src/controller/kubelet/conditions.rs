@@ -7,16 +7,10 @@ use super::pod_state::PodState;
 use crate::clock::stamp;
 use crate::object;
 
-/// Whether a pod has a condition with status `True`.
-pub(super) fn holds(pod: &Value, kind: &str) -> bool {
-    let conditions = object::list(pod, &["status", "conditions"]);
-    conditions.iter().any(|one| one["type"] == kind && one["status"] == "True")
-}
-
 /// Returns the readiness gate (`spec.readinessGates`) whose condition is not `True`, if there is one.
 pub(super) fn closed_gate(pod: &Value) -> Option<&str> {
     let gates = object::list(pod, &["spec", "readinessGates"]).iter();
-    gates.map(|gate| object::text(gate, &["conditionType"])).find(|gate| !holds(pod, gate))
+    gates.map(|gate| object::text(gate, &["conditionType"])).find(|gate| !object::has_condition(pod, gate))
 }
 
 /// Returns all conditions of a pod: first those of the kubelet, then the others as they are.
@@ -64,8 +58,7 @@ fn write(pod: &Value, now: Timestamp, own: &[(&str, Option<(&str, String)>); 4])
 
 /// The kubelet's words about a readiness gate (`status/generate.go`).
 fn closed_gate_message(pod: &Value, gate: &str) -> String {
-    let mut conditions = object::list(pod, &["status", "conditions"]).iter();
-    match conditions.find(|one| one["type"] == gate) {
+    match object::condition(pod, gate) {
         None => format!("corresponding condition of pod readiness gate \"{gate}\" does not exist."),
         Some(condition) => {
             let status = object::text(condition, &["status"]);

@@ -157,8 +157,5 @@ impl Kubelets {
 fn node_is_ready(store: &Store, pod: &Value) -> bool {
     let name = object::text(pod, &["spec", "nodeName"]);
     let node = store.get(&Key::new(&NODES, "", name));
-    node.is_some_and(|node| {
-        let conditions = object::list(node, &["status", "conditions"]);
-        conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
-    })
+    node.is_some_and(|node| object::has_condition(node, "Ready"))
 }

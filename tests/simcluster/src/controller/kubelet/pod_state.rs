@@ -81,7 +81,7 @@ impl PodState {
         let is_written = statuses.len() == self.containers.len()
             && statuses.iter().zip(&self.containers).all(|(status, state)| state.is_reported_in(status));
         let is_ready = self.is_ready() && conditions::closed_gate(pod).is_none();
-        if is_written && conditions::holds(pod, "Initialized") && pod::is_ready(pod) == is_ready {
+        if is_written && object::has_condition(pod, "Initialized") && pod::is_ready(pod) == is_ready {
             return None;
         }
         let mut written = pod.clone();
