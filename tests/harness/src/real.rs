@@ -58,11 +58,6 @@ impl Cluster {
 }
 
 impl RealCluster {
-    /// Whether the scenarios run on a real cluster.
-    pub fn is_real() -> bool {
-        std::env::var_os(REAL_KUBECONFIG).is_some()
-    }
-
     /// Creates an object of apps/v1 and returns its path.
     pub async fn create(&self, plural: &str, value: &Value) -> String {
         let collection = format!("/apis/apps/v1/namespaces/{}/{plural}", self.namespace);

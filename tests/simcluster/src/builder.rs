@@ -1,6 +1,6 @@
 //! The settings of a new cluster: its clock, its users and its first objects.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -31,23 +31,6 @@ pub struct Builder {
     users: Users,
 }
 
-/// A snapshot has an object of a kind that is not served.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownKind {
-    /// Its `apiVersion`.
-    pub api_version: String,
-    /// Its `kind`.
-    pub kind: String,
-}
-
-impl fmt::Display for UnknownKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no resource is served for {} {}", self.api_version, self.kind)
-    }
-}
-
-impl Error for UnknownKind {}
-
 impl Default for Builder {
     fn default() -> Self {
         let mut users = Users::default();
@@ -70,12 +53,13 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Starts with the items of a recorded list. Their resourceVersions, uids and timestamps stay.
-    pub fn snapshot(mut self, list: &Value) -> Result<Self, UnknownKind> {
+    /// Starts with the items of a recorded list. Their resourceVersions, uids and timestamps stay. It is an error if a
+    /// kind is not served.
+    pub fn snapshot(mut self, list: &Value) -> Result<Self, String> {
         for item in object::list(list, &["items"]) {
             let (api_version, kind) = (object::text(item, &["apiVersion"]), object::text(item, &["kind"]));
             let resource = Resource::of_kind(api_version, kind)
-                .ok_or_else(|| UnknownKind { api_version: api_version.to_owned(), kind: kind.to_owned() })?;
+                .ok_or_else(|| format!("no resource is served for {api_version} {kind}"))?;
             self.objects.push((resource, item.clone()));
         }
         Ok(self)

@@ -43,7 +43,7 @@ pub mod store;
 mod users;
 
 pub use self::{
-    builder::{Builder, UnknownKind},
+    builder::Builder,
     clock::Clock,
     cluster::SimCluster,
     controller::{Controller, Controllers, KubeletTiming, Order, Task},
@@ -51,7 +51,7 @@ pub use self::{
     refusal::Refusal,
     request::{Query, Route, Target, Verb, View},
     resource::Resource,
-    serve::{PkiError, Protocols, Served, ServerCertificate},
+    serve::{Protocols, Served, ServerCertificate},
     service::{Lost, ReplyBody, SimService},
     store::{Finalization, Key, Store},
     users::{Rule, User, Users},

@@ -4,8 +4,24 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{refusal::Refusal, store::Store};
 
-/// What a fault does to a request.
+/// A change of the store by another client.
 #[derive(Clone)]
+pub struct StoreChange(Arc<dyn Fn(&mut Store) + Send + Sync>);
+
+impl StoreChange {
+    pub(crate) fn apply(&self, store: &mut Store) {
+        (self.0)(store);
+    }
+}
+
+impl fmt::Debug for StoreChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoreChange")
+    }
+}
+
+/// What a fault does to a request.
+#[derive(Clone, Debug)]
 pub enum FaultAction {
     /// The request waits before anything else happens to it.
     Delay(Duration),
@@ -42,37 +58,12 @@ pub enum FaultAction {
     /// The response has this warning.
     Warn(String),
     /// Another client writes immediately before the server executes the request.
-    WriteBefore(Arc<dyn Fn(&mut Store) + Send + Sync>),
+    WriteBefore(StoreChange),
 }
 
 impl FaultAction {
     /// Returns the action with which another client writes immediately before the server executes the request.
     pub fn write_before(write: impl Fn(&mut Store) + Send + Sync + 'static) -> Self {
-        Self::WriteBefore(Arc::new(write))
-    }
-}
-
-impl fmt::Debug for FaultAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Delay(by) => write!(f, "Delay({by:?})"),
-            Self::Refuse(refusal) => write!(f, "Refuse({refusal})"),
-            Self::Html(code) => write!(f, "Html({code})"),
-            Self::Stall => f.write_str("Stall"),
-            Self::LoseRequest => f.write_str("LoseRequest"),
-            Self::LoseAnswer => f.write_str("LoseAnswer"),
-            Self::ResetStream => f.write_str("ResetStream"),
-            Self::LeaveConnection => f.write_str("LeaveConnection"),
-            Self::CutBody(bytes) => write!(f, "CutBody({bytes})"),
-            Self::StallBody(bytes) => write!(f, "StallBody({bytes})"),
-            Self::TruncateJson(bytes) => write!(f, "TruncateJson({bytes})"),
-            Self::CloseWatch(events) => write!(f, "CloseWatch({events})"),
-            Self::SilenceWatch(events) => write!(f, "SilenceWatch({events})"),
-            Self::ExpireWatch(events) => write!(f, "ExpireWatch({events})"),
-            Self::FailWatch(events) => write!(f, "FailWatch({events})"),
-            Self::ExpireContinue => f.write_str("ExpireContinue"),
-            Self::Warn(text) => write!(f, "Warn({text:?})"),
-            Self::WriteBefore(_) => f.write_str("WriteBefore"),
-        }
+        Self::WriteBefore(StoreChange(Arc::new(write)))
     }
 }

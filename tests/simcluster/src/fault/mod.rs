@@ -3,7 +3,10 @@
 mod action;
 mod requests;
 
-pub use self::{action::FaultAction, requests::Requests};
+pub use self::{
+    action::{FaultAction, StoreChange},
+    requests::Requests,
+};
 use crate::request::Route;
 
 /// An action on selected requests, always or a limited number of times.

@@ -15,7 +15,6 @@ use std::{
 use serde_json::Value;
 use tokio_rustls::TlsAcceptor;
 
-pub use self::pki::PkiError;
 use self::{
     kubeconfig::{Credential, kubeconfig},
     pki::Authority,

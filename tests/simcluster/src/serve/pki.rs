@@ -1,13 +1,13 @@
 //! The certificates of one cluster. They are created when it is served, and written only into its kubeconfig.
 
-use std::{collections::BTreeMap, error::Error, fmt, sync::Arc};
+use std::{collections::BTreeMap, error::Error, sync::Arc};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
     KeyUsagePurpose, date_time_ymd,
 };
 use tokio_rustls::rustls::{
-    self, RootCertStore, ServerConfig,
+    RootCertStore, ServerConfig,
     crypto::ring,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
     server::WebPkiClientVerifier,
@@ -16,29 +16,8 @@ use tokio_rustls::rustls::{
 use super::ServerCertificate;
 use crate::users::User;
 
-/// A certificate could not be created or used.
-#[derive(Debug)]
-pub struct PkiError(String);
-
-impl fmt::Display for PkiError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the simulated cluster has no certificates: {}", self.0)
-    }
-}
-
-impl Error for PkiError {}
-
-impl From<rcgen::Error> for PkiError {
-    fn from(error: rcgen::Error) -> Self {
-        Self(error.to_string())
-    }
-}
-
-impl From<rustls::Error> for PkiError {
-    fn from(error: rustls::Error) -> Self {
-        Self(error.to_string())
-    }
-}
+/// A result, or why a certificate could not be created or used.
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// A certificate and its key, in PEM.
 #[derive(Clone, Debug)]
@@ -55,7 +34,7 @@ pub(super) struct Authority {
 }
 
 impl Authority {
-    pub(super) fn new() -> Result<Self, PkiError> {
+    pub(super) fn new() -> Result<Self> {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages =
@@ -71,7 +50,7 @@ impl Authority {
     }
 
     /// Creates a client certificate for a user: the common name is the user name, the organizations are the groups.
-    pub(super) fn issue(&mut self, user: &User) -> Result<Pair, PkiError> {
+    pub(super) fn issue(&mut self, user: &User) -> Result<Pair> {
         let mut params = CertificateParams::default();
         params.distinguished_name.push(DnType::CommonName, user.name());
         if let Some(group) = user.groups().first() {
@@ -91,14 +70,13 @@ impl Authority {
 
     /// Returns the TLS configuration of the server. Client certificates of this authority are accepted and not
     /// required.
-    pub(super) fn server_config(&self, kind: ServerCertificate) -> Result<ServerConfig, PkiError> {
+    pub(super) fn server_config(&self, kind: ServerCertificate) -> Result<ServerConfig> {
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone())?;
         let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .allow_unauthenticated()
-            .build()
-            .map_err(|error| PkiError(error.to_string()))?;
+            .build()?;
         let key = KeyPair::generate()?;
         let certificate = server_params(kind)?.signed_by(&key, &self.issuer)?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
@@ -110,7 +88,7 @@ impl Authority {
     }
 }
 
-fn server_params(kind: ServerCertificate) -> Result<CertificateParams, PkiError> {
+fn server_params(kind: ServerCertificate) -> Result<CertificateParams> {
     let names = match kind {
         ServerCertificate::ForAnotherName => vec!["elsewhere.example".to_owned()],
         _ => vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "kubernetes".to_owned()],

@@ -150,7 +150,7 @@ impl SimService {
             FaultAction::ExpireContinue => {
                 return Ok(Some(self.respond(Err(request::expire_continue(token)), damage)));
             }
-            FaultAction::WriteBefore(write) => self.shared.write(|store| write(store)),
+            FaultAction::WriteBefore(change) => self.shared.write(|store| change.apply(store)),
             other => damage.add(other),
         }
         Ok(None)
