@@ -1,9 +1,12 @@
 //! The next writes of a controller.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::event::Event;
+use super::pod;
 use crate::refusal::Refusal;
 use crate::resource::{PODS, Resource};
 use crate::rules::{Author, Deletion, Part};
@@ -77,6 +80,15 @@ impl Plan {
         self.writes.push(Write::Update { key: key.clone(), part, value });
     }
 
+    /// Adds a change of the status of an object, unless it is the same.
+    pub(super) fn update_status(&mut self, key: &Key, object: &Value, status: Value) {
+        if object["status"] != status {
+            let mut updated = object.clone();
+            updated["status"] = status;
+            self.update(key, Part::Status, updated);
+        }
+    }
+
     /// Adds a deletion with the object's own uid as its precondition.
     pub(super) fn delete(&mut self, key: &Key, uid: &str) {
         let deletion = Deletion { uid: Some(uid.to_owned()), ..Deletion::default() };
@@ -91,6 +103,14 @@ impl Plan {
     /// Requeues the object at this time, unless an earlier time is set.
     pub(super) fn requeue_at(&mut self, at: Timestamp) {
         self.again = Some(self.again.map_or(at, |known| known.min(at)));
+    }
+
+    /// Requeues the owner of ready pods for the moment at which the next of them becomes available.
+    pub(super) fn requeue_when_available(&mut self, pods: &[Arc<Value>], min_ready: i64, now: Timestamp) {
+        let times = pods.iter().filter_map(|pod| pod::available_at(pod, min_ready));
+        if let Some(next) = times.filter(|then| *then > now).min() {
+            self.requeue_at(next);
+        }
     }
 
     /// Executes the writes in order, up to the first error.

@@ -59,15 +59,6 @@ pub(super) fn is_available(pod: &Value, min_ready: i64, now: Timestamp) -> bool 
     is_ready(pod) && (min_ready == 0 || available_at(pod, min_ready).is_some_and(|then| then <= now))
 }
 
-/// Returns when the next of the ready pods becomes available.
-pub(super) fn next_available<'p>(
-    pods: impl IntoIterator<Item = &'p Value>,
-    min_ready: i64,
-    now: Timestamp,
-) -> Option<Timestamp> {
-    pods.into_iter().filter_map(|pod| available_at(pod, min_ready)).filter(|then| *then > now).min()
-}
-
 /// Returns a pod of a template, with additional labels.
 pub(super) fn of_template(template: &Value, owner: &Value, name: &str, labels: &[(&str, &str)]) -> Value {
     let mut metadata = Map::new();

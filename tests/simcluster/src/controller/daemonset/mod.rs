@@ -17,7 +17,6 @@ use super::plan::Plan;
 use super::{count, pod};
 use crate::object;
 use crate::resource::{DAEMONSETS, PODS};
-use crate::rules::Part;
 use crate::store::{Key, Store};
 
 /// The name in events.
@@ -65,20 +64,9 @@ impl Sync<'_> {
             self.roll();
         }
         self.clean_up(&old);
-        self.write_status();
-        let ready = self.pods.iter().map(|pod| &**pod);
-        if let Some(then) = pod::next_available(ready, self.min_ready(), self.now) {
-            self.plan.requeue_at(then);
-        }
-    }
-
-    fn write_status(&mut self) {
         let status = self.status();
-        if status != self.set["status"] {
-            let mut updated = Value::clone(self.set);
-            updated["status"] = status;
-            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, updated);
-        }
+        self.plan.update_status(&Key::of(&DAEMONSETS, self.set), self.set, status);
+        self.plan.requeue_when_available(&self.pods, self.min_ready(), self.now);
     }
 
     fn min_ready(&self) -> i64 {

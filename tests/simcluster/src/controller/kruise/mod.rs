@@ -90,12 +90,10 @@ impl Sync<'_> {
         if !has_scaled && !self.is_paused() && !self.is_on_delete() {
             self.update_pods();
         }
-        self.write_status();
+        let status = self.status();
+        self.plan.update_status(self.key, self.set, status);
         self.truncate_history();
-        let staying = self.pods.iter().map(|pod| &**pod);
-        if let Some(then) = pod::next_available(staying, self.min_ready(), self.now) {
-            self.plan.requeue_at(then);
-        }
+        self.plan.requeue_when_available(&self.pods, self.min_ready(), self.now);
     }
 
     /// A field of the update strategy. `v1alpha1` of a `CloneSet` has no `rollingUpdate` around it.

@@ -5,19 +5,13 @@ use serde_json::{Value, json};
 use super::{Kind, Sync};
 use crate::controller::{count, pod};
 use crate::object;
-use crate::rules::Part;
 
 impl Sync<'_> {
-    /// Writes the status if it has changed.
-    pub(super) fn write_status(&mut self) {
-        let status = match self.kind {
+    /// Returns the status that follows from the pods as read.
+    pub(super) fn status(&self) -> Value {
+        match self.kind {
             Kind::DaemonSet => self.daemon_set_status(),
             Kind::CloneSet | Kind::StatefulSet => self.replica_status(),
-        };
-        if status != self.set["status"] {
-            let mut updated = Value::clone(self.set);
-            updated["status"] = status;
-            self.plan.update(self.key, Part::Status, updated);
         }
     }
 

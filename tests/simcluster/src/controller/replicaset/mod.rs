@@ -16,7 +16,6 @@ use super::{count, pod};
 use crate::clock::{later, stamp};
 use crate::object;
 use crate::resource::PODS;
-use crate::rules::Part;
 use crate::selector::matches_labels;
 use crate::store::{Key, Store};
 
@@ -44,15 +43,8 @@ pub(super) fn plan(store: &Store, key: &Key, quota: Option<&Quota>) -> Plan {
     }
     let now = store.now();
     let status = status(set, &active, leaving, failure, now);
-    if status != set["status"] {
-        let mut updated = Value::clone(set);
-        updated["status"] = status;
-        plan.update(key, Part::Status, updated);
-    }
-    let ready = active.iter().map(|pod| &**pod);
-    if let Some(then) = pod::next_available(ready, count::min_ready(set), now) {
-        plan.requeue_at(then);
-    }
+    plan.update_status(key, set, status);
+    plan.requeue_when_available(&active, count::min_ready(set), now);
     plan
 }
 

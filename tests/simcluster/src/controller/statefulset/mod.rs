@@ -17,7 +17,6 @@ use super::plan::Plan;
 use super::{count, pod};
 use crate::object;
 use crate::resource::{PODS, STATEFULSETS};
-use crate::rules::Part;
 use crate::store::{Key, Store};
 
 /// The name in events.
@@ -56,21 +55,11 @@ impl Sync<'_> {
             self.replace_outdated(&mut status);
         }
         self.complete(&mut status);
-        self.write_status(&status);
+        if status::differs(&self.set["status"], &status) {
+            self.plan.update_status(&Key::of(&STATEFULSETS, self.set), self.set, status);
+        }
         self.truncate_history(&revisions);
-        let ready = self.pods.iter().map(|pod| &**pod);
-        if let Some(then) = pod::next_available(ready, self.min_ready(), self.now) {
-            self.plan.requeue_at(then);
-        }
-    }
-
-    fn write_status(&mut self, status: &Value) {
-        if !status::differs(&self.set["status"], status) {
-            return;
-        }
-        let mut updated = Value::clone(self.set);
-        updated["status"] = status.clone();
-        self.plan.update(&Key::of(&STATEFULSETS, self.set), Part::Status, updated);
+        self.plan.requeue_when_available(&self.pods, self.min_ready(), self.now);
     }
 
     fn min_ready(&self) -> i64 {
