@@ -66,7 +66,7 @@ impl Event {
     /// Equal events have equal names, so that they are found by name.
     fn name(&self) -> String {
         let identity = format!("{}{}{}", self.regarding["uid"], self.reason, self.message);
-        let hash = safe_encoded(&fnv1a(identity.as_bytes(), None).to_string());
+        let hash = safe_encoded(&fnv1a(identity.as_bytes()).to_string());
         format!("{}.{}.{hash}", object::text(&self.regarding, &["name"]), self.reason.to_lowercase())
     }
 

@@ -9,13 +9,14 @@ use serde_json::Value;
 const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// The value of `pod-template-hash`, and of a DaemonSet's `controller-revision-hash`.
-pub(super) fn template_hash(template: &Value, collisions: Option<i64>) -> String {
-    safe_encoded(&fnv1a(template.to_string().as_bytes(), collisions).to_string())
+pub(super) fn template_hash(template: &Value) -> String {
+    safe_encoded(&fnv1a(template.to_string().as_bytes()).to_string())
 }
 
-/// Returns the last part of the name of a StatefulSet's revision: FNV-1 of the stored bytes and the collision count.
-pub(super) fn revision_hash(data: &Value, collisions: i64) -> String {
-    let bytes = as_go_writes_it(data) + &collisions.to_string();
+/// Returns the last part of the name of a StatefulSet's revision: FNV-1 of the stored bytes and of the number of
+/// collisions, which is always 0 here.
+pub(super) fn revision_hash(data: &Value) -> String {
+    let bytes = as_go_writes_it(data) + "0";
     let sum = bytes.bytes().fold(OFFSET, |sum, byte| sum.wrapping_mul(PRIME) ^ u32::from(byte));
     safe_encoded(&sum.to_string())
 }
@@ -23,13 +24,9 @@ pub(super) fn revision_hash(data: &Value, collisions: i64) -> String {
 const OFFSET: u32 = 2_166_136_261;
 const PRIME: u32 = 16_777_619;
 
-/// FNV-1a; collisions follow as eight bytes, little endian.
-pub(super) fn fnv1a(bytes: &[u8], collisions: Option<i64>) -> u32 {
-    let tail = collisions.map(i64::to_le_bytes);
-    bytes
-        .iter()
-        .chain(tail.iter().flatten())
-        .fold(OFFSET, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(PRIME))
+/// FNV-1a.
+pub(super) fn fnv1a(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(OFFSET, |sum, byte| (sum ^ u32::from(*byte)).wrapping_mul(PRIME))
 }
 
 /// Encodes text in an alphabet without vowels.

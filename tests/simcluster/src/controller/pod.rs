@@ -83,7 +83,7 @@ pub(super) fn of_template(template: &Value, owner: &Value, name: &str, labels: &
 pub(super) fn new_name(store: &Store, owner: &Value, nth: i64) -> String {
     let mut seed = format!("{} {} {nth}", object::uid(owner), store.revision());
     loop {
-        let letters = safe_encoded(&format!("{:010}", fnv1a(seed.as_bytes(), None)));
+        let letters = safe_encoded(&format!("{:010}", fnv1a(seed.as_bytes())));
         let name = format!("{}-{}", object::name(owner), &letters[5..]);
         if store.get(&Key::new(&PODS, object::namespace(owner), &name)).is_none() {
             return name;

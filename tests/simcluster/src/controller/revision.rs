@@ -26,6 +26,46 @@ pub(super) fn of_owner(store: &Store, owner: &Value, plan: &mut Plan) -> Vec<Arc
     revisions
 }
 
+/// The revisions of a StatefulSet, or of a workload of `OpenKruise`.
+pub(super) struct Found {
+    /// The revisions before this sync, lowest first.
+    pub(super) known: Vec<Arc<Value>>,
+    /// The revision of the status; that of the live template if the status has none.
+    pub(super) current: Value,
+    /// The revision of the live template.
+    pub(super) update: Value,
+}
+
+/// Finds the revisions of an owner, and renumbers the one of the live template, or makes it from its data and number.
+pub(super) fn find(
+    store: &Store,
+    owner: &Value,
+    plan: &mut Plan,
+    make: impl FnOnce(&Value, i64, &mut Plan) -> Value,
+) -> Found {
+    let known = of_owner(store, owner, plan);
+    let data = template_data(owner);
+    let newest = known.last();
+    let next = newest.map_or(0, |newest| number(newest)) + 1;
+    let update = match known.iter().rev().find(|one| one["data"] == data) {
+        Some(same) if newest.is_some_and(|newest| newest["data"] != data) => renumber(same, next, plan),
+        Some(same) => Value::clone(same),
+        None => make(&data, next, plan),
+    };
+    let current = object::text(owner, &["status", "currentRevision"]);
+    let current = known.iter().find(|one| object::name(one) == current);
+    let current = current.map_or_else(|| update.clone(), |current| Value::clone(current));
+    Found { known, current, update }
+}
+
+/// Deletes the lowest of the unused revisions, beyond a limit.
+pub(super) fn truncate<'r>(unused: impl IntoIterator<Item = &'r Arc<Value>>, limit: i64, plan: &mut Plan) {
+    let unused: Vec<_> = unused.into_iter().collect();
+    for one in unused.iter().take(count::as_len(count::of(&unused) - limit)) {
+        plan.delete(&Key::of(&CONTROLLERREVISIONS, one), object::uid(one));
+    }
+}
+
 /// Returns the `data` of a revision: a patch that restores the live template.
 pub(super) fn template_data(owner: &Value) -> Value {
     let mut template = owner["spec"]["template"].clone();
@@ -64,8 +104,9 @@ pub(super) fn make(
 }
 
 /// Renumbers a revision whose template was restored.
-pub(super) fn renumber(revision: &Value, number: i64, plan: &mut Plan) {
+pub(super) fn renumber(revision: &Value, number: i64, plan: &mut Plan) -> Value {
     let mut renumbered = revision.clone();
     renumbered["revision"] = number.into();
-    plan.update(&Key::of(&CONTROLLERREVISIONS, revision), Part::Object, renumbered);
+    plan.update(&Key::of(&CONTROLLERREVISIONS, revision), Part::Object, renumbered.clone());
+    renumbered
 }

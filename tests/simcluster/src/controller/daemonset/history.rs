@@ -9,8 +9,7 @@ use crate::controller::hash::template_hash;
 use crate::controller::revision::{self, template_data};
 use crate::controller::{count, pod};
 use crate::object;
-use crate::resource::{CONTROLLERREVISIONS, DAEMONSETS};
-use crate::rules::Part;
+use crate::resource::CONTROLLERREVISIONS;
 use crate::store::Key;
 
 impl Sync<'_> {
@@ -30,18 +29,10 @@ impl Sync<'_> {
         (pod::revision(newest).to_owned(), old)
     }
 
-    /// Creates the revision of the live template. A name that exists already increments the collision count.
+    /// Creates the revision of the live template.
     fn make_revision(&mut self, data: &Value, number: i64) -> String {
-        let collisions = object::at(self.set, &["status", "collisionCount"]).and_then(Value::as_i64);
-        let hash = template_hash(&self.set["spec"]["template"], collisions);
+        let hash = template_hash(&self.set["spec"]["template"]);
         let name = format!("{}-{hash}", object::name(self.set));
-        if self.store.get(&Key::new(&CONTROLLERREVISIONS, object::namespace(self.set), &name)).is_some() {
-            let mut collided = Value::clone(self.set);
-            collided["status"]["collisionCount"] = (collisions.unwrap_or(0) + 1).into();
-            self.plan.update(&Key::of(&DAEMONSETS, self.set), Part::Status, collided);
-            self.plan.requeue_at(self.now);
-            return hash;
-        }
         let label = (pod::REVISION_LABEL, hash.as_str());
         revision::make(self.set, &name, label, data, number, &mut self.plan);
         hash

@@ -191,15 +191,15 @@ fn waiting(one: &ContainerState, reason: &str, uid: &str) -> Value {
 
 /// The ID of a container in its runtime.
 pub(super) fn container_id(uid: &str, container: &str, restarts: u64) -> String {
-    format!("containerd://{:064x}", fnv1a(format!("{uid}{container}{restarts}").as_bytes(), None))
+    format!("containerd://{:064x}", fnv1a(format!("{uid}{container}{restarts}").as_bytes()))
 }
 
 fn image_id(image: &str) -> String {
     let repository = image.split(':').next().unwrap_or_default();
-    format!("docker-pullable://{repository}@sha256:{:064x}", fnv1a(image.as_bytes(), None))
+    format!("docker-pullable://{repository}@sha256:{:064x}", fnv1a(image.as_bytes()))
 }
 
 fn address(uid: &str) -> String {
-    let number = fnv1a(uid.as_bytes(), None);
+    let number = fnv1a(uid.as_bytes());
     format!("10.1.{}.{}", number >> 8 & 0xff, number & 0xff)
 }

@@ -51,5 +51,5 @@ impl KubeletTiming {
 
 /// Returns a number from 0 to 1 that is always the same for a pod, so that a run can be repeated.
 fn fraction(uid: &str, what: &str) -> f64 {
-    f64::from(fnv1a(format!("{uid}{what}").as_bytes(), None)) / f64::from(u32::MAX)
+    f64::from(fnv1a(format!("{uid}{what}").as_bytes())) / f64::from(u32::MAX)
 }
