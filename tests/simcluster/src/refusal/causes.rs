@@ -34,15 +34,6 @@ impl Cause {
     pub fn forbidden(field: impl Into<String>, why: &str) -> Self {
         Self { reason: "FieldValueForbidden", field: field.into(), message: format!("Forbidden: {why}") }
     }
-
-    /// `field: Duplicate value: "shown"`.
-    pub fn duplicate(field: impl Into<String>, shown: &Value) -> Self {
-        Self {
-            reason: "FieldValueDuplicate",
-            field: field.into(),
-            message: format!("Duplicate value: {shown}"),
-        }
-    }
 }
 
 /// The `causes` of a body.

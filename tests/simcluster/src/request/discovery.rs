@@ -84,15 +84,11 @@ fn resources(group_version: &str, store: &Store) -> Value {
 }
 
 fn entry(resource: &Resource) -> Value {
-    let mut entry = json!({
+    json!({
         "name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced, "kind": resource.kind,
         "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
         "shortNames": resource.short_names,
-    });
-    if resource.in_all {
-        entry["categories"] = json!(["all"]);
-    }
-    entry
+    })
 }
 
 fn subresource(resource: &Resource, part: &str) -> Value {

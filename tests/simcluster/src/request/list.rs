@@ -16,7 +16,7 @@ pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value,
     let query = &call.query;
     let selection =
         Selection::parse(target.resource, query.get("labelSelector"), query.get("fieldSelector"))?;
-    let page = Page::asked(store, call)?;
+    let page = Page::asked(call)?;
     let revision = page.revision.unwrap_or_else(|| store.revision());
     let all = match store.list_at(revision, target.resource, target.namespace.as_deref()) {
         Ok(all) => all,
@@ -37,9 +37,6 @@ pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value,
     let mut metadata = json!({ "resourceVersion": revision.to_string() });
     if let (Some((last, _)), false) = (shown.last(), rest.is_empty()) {
         metadata["continue"] = token(revision, &position(last)).into();
-        if query.get("labelSelector").is_empty() && query.get("fieldSelector").is_empty() {
-            metadata["remainingItemCount"] = rest.len().into();
-        }
     }
     let items: Vec<Value> = shown.iter().map(|(_, value)| call.view.item(value)).collect();
     let (api_version, kind) = match call.view {
@@ -67,14 +64,10 @@ struct Page {
 }
 
 impl Page {
-    fn asked(store: &Store, call: &Call) -> Result<Self, Refusal> {
+    fn asked(call: &Call) -> Result<Self, Refusal> {
         let query = &call.query;
         if !query.get("continue").is_empty() {
             return Self::of_token(query.get("continue"));
-        }
-        let asked = query.number("resourceVersion")?.unwrap_or(0);
-        if asked > store.revision() {
-            return Err(too_large(asked, store.revision()));
         }
         Ok(Self { revision: None, start: None })
     }
@@ -104,15 +97,4 @@ fn token(revision: u64, (namespace, name): &(String, String)) -> String {
     URL_SAFE_NO_PAD.encode(
         json!({ "v": "meta.k8s.io/v1", "rv": revision, "namespace": namespace, "name": name }).to_string(),
     )
-}
-
-fn too_large(asked: u64, current: u64) -> Refusal {
-    let mut refusal = Refusal::with_status(
-        504,
-        format!("Timeout: Too large resource version: {asked}, current: {current}"),
-    )
-    .retry_after(1);
-    refusal.details["causes"] =
-        json!([{ "reason": "ResourceVersionTooLarge", "message": "Too large resource version" }]);
-    refusal
 }

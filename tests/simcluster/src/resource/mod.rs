@@ -56,8 +56,6 @@ pub struct Resource {
     pub kind: &'static str,
     /// The short names.
     pub short_names: &'static [&'static str],
-    /// Whether it is in the category `all`.
-    pub in_all: bool,
     /// Whether it is namespaced.
     pub namespaced: bool,
     /// The subresources.

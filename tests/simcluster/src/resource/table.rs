@@ -19,7 +19,6 @@ const fn core(
         singular,
         kind,
         short_names,
-        in_all: false,
         namespaced: true,
         subresources: &[],
         generation: Generation::Absent,
@@ -35,12 +34,12 @@ const fn of_cluster(row: Resource) -> Resource {
 /// Returns `row` as a workload with replicas.
 const fn workload(row: Resource) -> Resource {
     let (group, subresources) = ("apps", &["status", "scale"]);
-    Resource { group, in_all: true, subresources, generation: Generation::Spec, ..row }
+    Resource { group, subresources, generation: Generation::Spec, ..row }
 }
 
 /// Returns `row` as a workload of OpenKruise.
 const fn kruise(row: Resource) -> Resource {
-    Resource { group: KRUISE, version: "v1beta1", in_all: false, ..workload(row) }
+    Resource { group: KRUISE, version: "v1beta1", ..workload(row) }
 }
 
 /// The fields of pods that can be selected.
@@ -88,7 +87,7 @@ table! {
         subresources: &["status"], fields: &["status.phase"];
     NODES: of_cluster(core("nodes", "node", "Node", &["no"])),
         subresources: &["status"], fields: &["spec.unschedulable"];
-    PODS: core("pods", "pod", "Pod", &["po"]), in_all: true,
+    PODS: core("pods", "pod", "Pod", &["po"]),
         subresources: &["status", "log", "eviction"], generation: Generation::Spec, fields: POD_FIELDS;
     EVENTS: core("events", "event", "Event", &["ev"]), fields: EVENT_FIELDS;
     DEPLOYMENTS: workload(core("deployments", "deployment", "Deployment", &["deploy"])),

@@ -18,14 +18,6 @@ impl Store {
     pub fn bind(&mut self, namespace: &str, pod: &str, node: &str) -> Result<Arc<Value>, Refusal> {
         let key = Key::new(&PODS, namespace, pod);
         let mut bound = Value::clone(self.find(&key)?);
-        let there = object::text(&bound, &["spec", "nodeName"]);
-        if !there.is_empty() {
-            return Err(Refusal::conflict(
-                &PODS,
-                pod,
-                &format!("pod {pod} is already assigned to node \"{there}\""),
-            ));
-        }
         object::members(object::members(&mut bound).entry("spec").or_insert(Value::Null))
             .insert("nodeName".to_owned(), node.into());
         let bound = self.put(&key, bound);

@@ -23,7 +23,6 @@ impl Store {
         author: &Author,
     ) -> Result<Arc<Value>, Refusal> {
         self.check_new(resource, namespace, &value)?;
-        self.choose_name(resource, namespace, &mut value)?;
         let key = Key::new(resource, namespace, object::name(&value));
         object::drop_noise(&mut value);
         gates::drop_disabled(self, resource, None, &mut value);
@@ -49,43 +48,9 @@ impl Store {
                 "{kind} in version \"{version}\" cannot be handled as a {kind}: {wrong}"
             )));
         }
-        let named = object::namespace(value);
-        if !named.is_empty() && named != namespace {
-            return Err(Refusal::bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request",
-            ));
-        }
-        if object::resource_version(value) != 0 {
-            return Err(Refusal::with_status(
-                500,
-                "resourceVersion should not be set on objects to be created",
-            ));
-        }
         if resource.namespaced {
             self.find(&Key::new(&NAMESPACES, "", namespace))?;
         }
-        Ok(())
-    }
-
-    fn choose_name(
-        &mut self,
-        resource: &'static Resource,
-        namespace: &str,
-        value: &mut Value,
-    ) -> Result<(), Refusal> {
-        if !object::name(value).is_empty() {
-            return Ok(());
-        }
-        let prefix = object::text(value, &["metadata", "generateName"]).to_owned();
-        if prefix.is_empty() {
-            let cause = crate::refusal::Cause::required("metadata.name", "name or generateName is required");
-            return Err(Refusal::invalid(resource, "", &[cause]));
-        }
-        let mut name = prefix.clone() + &self.new_suffix();
-        while self.get(&Key::new(resource, namespace, &name)).is_some() {
-            name = prefix.clone() + &self.new_suffix();
-        }
-        object::metadata(value).insert("name".to_owned(), name.into());
         Ok(())
     }
 

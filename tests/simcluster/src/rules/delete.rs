@@ -18,8 +18,6 @@ use crate::{
 pub struct Deletion {
     /// The precondition on the uid.
     pub uid: Option<String>,
-    /// The precondition on the resourceVersion.
-    pub resource_version: Option<String>,
     /// The grace period of a pod in seconds; without it, the one of the pod's spec.
     pub grace_seconds: Option<i64>,
 }
@@ -27,12 +25,9 @@ pub struct Deletion {
 impl Deletion {
     /// Reads a `DeleteOptions` object.
     pub fn of_options(options: &Value) -> Self {
-        let precondition = |name: &str| {
-            object::at(options, &["preconditions", name]).and_then(Value::as_str).map(str::to_owned)
-        };
+        let uid = object::at(options, &["preconditions", "uid"]).and_then(Value::as_str);
         Self {
-            uid: precondition("uid"),
-            resource_version: precondition("resourceVersion"),
+            uid: uid.map(str::to_owned),
             grace_seconds: options.get("gracePeriodSeconds").and_then(Value::as_i64),
         }
     }
@@ -112,13 +107,6 @@ fn check_preconditions(key: &Key, current: &Value, options: &Deletion) -> Result
     if let Some(asked) = options.uid.as_deref().filter(|asked| *asked != there) {
         let why = format!(
             "the UID in the precondition ({asked}) does not match the UID in record ({there}). The object might have been deleted and then recreated"
-        );
-        return Err(Refusal::precondition(key.resource, &key.name, &why));
-    }
-    let there = object::text(current, &["metadata", "resourceVersion"]);
-    if let Some(asked) = options.resource_version.as_deref().filter(|asked| *asked != there) {
-        let why = format!(
-            "the ResourceVersion in the precondition ({asked}) does not match the ResourceVersion in record ({there}). The object might have been modified"
         );
         return Err(Refusal::precondition(key.resource, &key.name, &why));
     }

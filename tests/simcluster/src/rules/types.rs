@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::object;
 
 /// Fields of `spec` that are 32-bit integers.
-const INTEGERS: [&[&str]; 5] = [
+pub(super) const INTEGERS: [&[&str]; 5] = [
     &["spec", "replicas"],
     &["spec", "minReadySeconds"],
     &["spec", "revisionHistoryLimit"],

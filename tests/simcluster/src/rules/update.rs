@@ -109,20 +109,6 @@ impl Store {
 }
 
 fn check_identity(key: &Key, current: &Value, wanted: &Value) -> Result<(), Refusal> {
-    let name = object::name(wanted);
-    if name != key.name {
-        return Err(Refusal::bad_request(format!(
-            "the name of the object ({name}) does not match the name on the URL ({})",
-            key.name
-        )));
-    }
-    let namespace = object::namespace(wanted);
-    if !namespace.is_empty() && namespace != key.namespace {
-        return Err(Refusal::bad_request(format!(
-            "the namespace of the object ({namespace}) does not match the namespace on the URL ({})",
-            key.namespace
-        )));
-    }
     let (asked, there) = (object::uid(wanted), object::uid(current));
     if !asked.is_empty() && asked != there {
         let why = format!("Precondition failed: UID in precondition: {asked}, UID in object meta: {there}");

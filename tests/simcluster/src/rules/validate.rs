@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Part, fixed::forbidden_change};
+use super::{Part, fixed::forbidden_change, types::INTEGERS};
 use crate::{
     object,
     refusal::{Cause, Refusal},
@@ -12,10 +12,7 @@ use crate::{
 
 /// Validates a new object.
 pub(super) fn new_object(resource: &Resource, value: &Value) -> Result<(), Refusal> {
-    let mut causes = Vec::new();
-    causes.extend(wrong_name(object::name(value)));
-    causes.extend(wrong_object(resource, value));
-    refuse(resource, value, &causes)
+    refuse(resource, value, &wrong_object(resource, value))
 }
 
 /// Validates a change of an object.
@@ -30,22 +27,6 @@ pub(super) fn change(resource: &Resource, part: Part, before: &Value, after: &Va
 
 fn refuse(resource: &Resource, value: &Value, causes: &[Cause]) -> Result<(), Refusal> {
     if causes.is_empty() { Ok(()) } else { Err(Refusal::invalid(resource, object::name(value), causes)) }
-}
-
-fn wrong_name(name: &str) -> Option<Cause> {
-    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
-    let fits = name.len() <= 253
-        && name.split('.').all(|label| label.starts_with(plain) && label.ends_with(plain))
-        && name.chars().all(|letter| plain(letter) || letter == '-' || letter == '.');
-    (!fits).then(|| {
-        Cause::invalid(
-            "metadata.name",
-            &name.into(),
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with \
-             an alphanumeric character (e.g. 'example.com', regex used for validation is \
-             '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
-        )
-    })
 }
 
 fn wrong_object(resource: &Resource, value: &Value) -> Vec<Cause> {
@@ -64,14 +45,7 @@ fn wrong_object(resource: &Resource, value: &Value) -> Vec<Cause> {
 }
 
 fn negative_numbers(resource: &Resource, value: &Value) -> Vec<Cause> {
-    let paths: [&[&str]; 5] = [
-        &["spec", "replicas"],
-        &["spec", "minReadySeconds"],
-        &["spec", "revisionHistoryLimit"],
-        &["spec", "progressDeadlineSeconds"],
-        &["spec", "updateStrategy", "rollingUpdate", "partition"],
-    ];
-    paths
+    INTEGERS
         .into_iter()
         // A negative limit of a StatefulSet means that all revisions are kept.
         .filter(|path| !(resource.own_kind() == "StatefulSet" && path.contains(&"revisionHistoryLimit")))
@@ -107,9 +81,6 @@ fn wrong_pod_spec(path: &str, spec: &Value) -> Vec<Cause> {
             if object::text(container, &[member]).is_empty() {
                 causes.push(Cause::required(format!("{path}.{member}"), ""));
             }
-        }
-        if containers[..index].iter().any(|earlier| earlier["name"] == container["name"]) {
-            causes.push(Cause::duplicate(format!("{path}.name"), &container["name"]));
         }
     }
     causes

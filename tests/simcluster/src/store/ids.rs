@@ -1,8 +1,8 @@
-//! Generated names and uids. They follow from a seed, so that a run can be repeated.
+//! Generated uids. They follow from a seed, so that a run can be repeated.
 
 use crate::random::Dice;
 
-/// A source of names and uids.
+/// A source of uids.
 #[derive(Debug)]
 pub(super) struct Ids(Dice);
 
@@ -22,21 +22,5 @@ impl Ids {
             low >> 48 & 0x3fff | 0x8000,
             low & 0xffff_ffff_ffff
         )
-    }
-
-    /// Returns the five characters after a `generateName`, from the alphabet of apimachinery's `rand.String`.
-    pub(super) fn suffix(&mut self) -> String {
-        const ALPHABET: [char; 27] = [
-            'b', 'c', 'd', 'f', 'g', 'h', 'j', 'k', 'l', 'm', 'n', 'p', 'q', 'r', 's', 't', 'v', 'w', 'x',
-            'z', '2', '4', '5', '6', '7', '8', '9',
-        ];
-        let mut number = self.0.number();
-        (0..5)
-            .map(|_| {
-                let letter = ALPHABET[usize::try_from(number % 27).unwrap_or(0)];
-                number /= 27;
-                letter
-            })
-            .collect()
     }
 }

@@ -251,8 +251,4 @@ impl Store {
     pub(crate) fn new_uid(&mut self) -> String {
         self.ids.uid()
     }
-
-    pub(crate) fn new_suffix(&mut self) -> String {
-        self.ids.suffix()
-    }
 }

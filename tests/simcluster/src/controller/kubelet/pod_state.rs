@@ -86,16 +86,12 @@ impl PodState {
         }
         let mut written = pod.clone();
         let status = object::members(&mut written["status"]);
-        let address = address(object::uid(pod));
         let has_run = status.get("phase").is_some_and(|phase| phase == "Running");
         let waits =
             |one: &ContainerState| matches!(one.phase.state, State::Waiting(_)) && one.phase.last.is_none();
         let is_pending = !has_run && self.containers.iter().any(waits);
         status.insert("phase".to_owned(), if is_pending { "Pending" } else { "Running" }.into());
         status.entry("startTime").or_insert_with(|| stamp(now).into());
-        status.insert("hostIP".to_owned(), "10.0.0.1".into());
-        status.insert("podIPs".to_owned(), json!([{ "ip": address }]));
-        status.insert("podIP".to_owned(), address.into());
         status.insert("conditions".to_owned(), conditions::of(self, pod, now));
         let reported: Value = self
             .containers
@@ -197,9 +193,4 @@ pub(super) fn container_id(uid: &str, container: &str, restarts: u64) -> String 
 fn image_id(image: &str) -> String {
     let repository = image.split(':').next().unwrap_or_default();
     format!("docker-pullable://{repository}@sha256:{:064x}", fnv1a(image.as_bytes()))
-}
-
-fn address(uid: &str) -> String {
-    let number = fnv1a(uid.as_bytes());
-    format!("10.1.{}.{}", number >> 8 & 0xff, number & 0xff)
 }
