@@ -2,23 +2,19 @@
 //!
 //! Pods start in simulated time, so the wall time is the time of the program and the simulator.
 
-use std::future::Future;
 use std::io;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use harness::cluster::START;
 use harness::{Cluster, Run};
-use http::{Request, Response};
+use http::Request;
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::json;
 use simcluster::resource::{NODES, PODS};
-use simcluster::{Builder, Lost, RecordedRequest, ReplyBody, Route, SimService, Verb};
-use tower::Service;
+use simcluster::{Builder, Lost, RecordedRequest, Route, SimService, Verb};
 
 /// The command that is measure.
 const STEP: &str = "step daemonset/agent --by 10% --max-unavailable 50 --all --soak 10s";
@@ -44,11 +40,11 @@ async fn measure(nodes: usize) -> (String, String) {
     cluster.sim.forget_requests();
     let before = memory("VmRSS:");
     let _ = std::fs::write("/proc/self/clear_refs", "5"); // resets the peak of the resident memory on Linux
-    let service = CountingService { service: cluster.sim.service(), bytes: Arc::default() };
-    let bytes = Arc::clone(&service.bytes);
+    let bytes = Arc::default();
+    let client = counting_client(cluster.sim.service(), &bytes);
     let run = Run::of(STEP.split_whitespace()).at(START.parse().unwrap_or_default());
     let (begun, from) = (Instant::now(), cluster.sim.store(|store| store.now()));
-    let output = run.run_against(kube::Client::new(service, "default")).await;
+    let output = run.run_against(client).await;
     let wall = begun.elapsed();
     let took = cluster.sim.store(|store| store.now()).duration_since(from);
     let requests = cluster.sim.requests();
@@ -84,27 +80,14 @@ fn memory(which: &str) -> String {
     line.map_or_else(|| "unknown".to_owned(), |value| value.trim().to_owned())
 }
 
-/// A connection to the cluster that counts the bytes of the responses.
-#[derive(Clone)]
-struct CountingService {
-    service: SimService,
-    bytes: Arc<AtomicU64>,
-}
-
-impl Service<Request<Body>> for CountingService {
-    type Response = Response<ReplyBody>;
-    type Error = Lost;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Lost>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Lost>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (service, bytes) = (self.service.clone(), Arc::clone(&self.bytes));
-        Box::pin(async move {
+/// Returns a client of the cluster that counts the bytes of the responses.
+fn counting_client(service: SimService, bytes: &Arc<AtomicU64>) -> kube::Client {
+    let bytes = Arc::clone(bytes);
+    let answer = move |request: Request<Body>| {
+        let (service, bytes) = (service.clone(), Arc::clone(&bytes));
+        async move {
             let answer = service.answer(request).await?;
-            Ok(answer.map(|body| {
+            Ok::<_, Lost>(answer.map(|body| {
                 let counted = body.map_frame(move |frame| {
                     let length = frame.data_ref().map_or(0, |data| data[..].len());
                     bytes.fetch_add(u64::try_from(length).unwrap_or_default(), Ordering::Relaxed);
@@ -112,6 +95,7 @@ impl Service<Request<Body>> for CountingService {
                 });
                 counted.boxed_unsync()
             }))
-        })
-    }
+        }
+    };
+    kube::Client::new(tower::service_fn(answer), "default")
 }

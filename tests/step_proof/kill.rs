@@ -159,11 +159,10 @@ impl Scenario {
     /// Runs `step` with some words; none if it was killed.
     async fn step(self, words: &str, on: &Cluster, by: Processes, death: Option<Death>) -> Option<Output> {
         let service = Mortal::new(on.sim.service(), death, death.map_or(0, |death| death.at as u64));
-        let client = kube::Client::new(service.clone(), "default");
         let args = ["step", self.workload.target()].into_iter().chain(words.split_whitespace());
         let output = tokio::select! {
             biased;
-            output = on.command(args).processes(by).run_against(client) => output,
+            output = on.command(args).processes(by).run_against(service.client()) => output,
             () = service.died() => return None,
         };
         on.advance(120).await;

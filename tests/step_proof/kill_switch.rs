@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, ready};
+use std::task::ready;
 use std::time::Duration;
 
 use harness::random::Dice;
@@ -14,7 +14,6 @@ use kube::client::Body;
 use simcluster::{Lost, ReplyBody, SimService};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep, sleep_until};
-use tower::Service;
 
 /// When a process is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +65,42 @@ impl Mortal {
         }
     }
 
+    /// Returns a client for the process that it serves.
+    pub(crate) fn client(&self) -> kube::Client {
+        let mortal = self.clone();
+        kube::Client::new(tower::service_fn(move |request| mortal.answer(request)), "default")
+    }
+
+    /// Answers a request, which is counted before the response is awaited.
+    fn answer(
+        &self,
+        request: Request<Body>,
+    ) -> impl Future<Output = Result<Response<ReplyBody>, Lost>> + Send + use<> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let (service, dead) = (self.service.clone(), Arc::clone(&self.dead));
+        let (suspension, suspended) = (self.suspension(&request), Arc::clone(&self.suspended));
+        let death = self.death.filter(|death| number >= death.at);
+        let mut dice = Dice::new(self.seed.wrapping_add(number as u64));
+        async move {
+            if let Some(death) = death {
+                if death.is_done && number == death.at {
+                    let _ = service.answer(request).await;
+                }
+                dead.notify_one();
+                return std::future::pending().await;
+            }
+            let [before, after] = [0; 2].map(|_: u64| dice.below(MOST_TURNS));
+            others_run(before).await;
+            let answer = service.answer(request).await;
+            others_run(after).await;
+            if let Some(lasts) = suspension {
+                *suspended.lock().unwrap() = Some(Instant::now() + lasts);
+                tokio::task::yield_now().await;
+            }
+            answer
+        }
+    }
+
     /// Suspends the process that it serves.
     pub(crate) fn suspended(self, suspension: Option<Suspension>) -> Self {
         Self { suspension, ..self }
@@ -103,45 +138,6 @@ impl Mortal {
     /// Waits for the death.
     pub(crate) async fn died(&self) {
         self.dead.notified().await;
-    }
-}
-
-impl Service<Request<Body>> for Mortal {
-    type Response = Response<ReplyBody>;
-    type Error = Lost;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Lost>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Lost>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let number = self.asked.fetch_add(1, Ordering::Relaxed);
-        let (service, dead) = (self.service.clone(), Arc::clone(&self.dead));
-        let (suspension, suspended) = (self.suspension(&request), Arc::clone(&self.suspended));
-        match self.death {
-            Some(death) if number >= death.at => Box::pin(async move {
-                if death.is_done && number == death.at {
-                    let _ = service.answer(request).await;
-                }
-                dead.notify_one();
-                std::future::pending().await
-            }),
-            _ => {
-                let mut dice = Dice::new(self.seed.wrapping_add(number as u64));
-                let [before, after] = [0; 2].map(|_: u64| dice.below(MOST_TURNS));
-                Box::pin(async move {
-                    others_run(before).await;
-                    let answer = service.answer(request).await;
-                    others_run(after).await;
-                    if let Some(lasts) = suspension {
-                        *suspended.lock().unwrap() = Some(Instant::now() + lasts);
-                        tokio::task::yield_now().await;
-                    }
-                    answer
-                })
-            }
-        }
     }
 }
 

@@ -87,7 +87,6 @@ impl Terminal<'_> {
         });
         let seed = seed(self.seed, number);
         let service = Mortal::new(self.cluster.sim.service_for(&user), death, seed).suspended(suspension);
-        let client = kube::Client::new(service.clone(), "default");
         let this = process(host, number);
         self.living.lock().unwrap().insert(this.clone());
         let processes = Processes::Simulated(this.clone(), Arc::clone(&self.living));
@@ -103,7 +102,7 @@ impl Terminal<'_> {
             .processes(processes);
         let output = tokio::select! {
             biased;
-            output = service.run(run.run_against(client)) => Some(output),
+            output = service.run(run.run_against(service.client())) => Some(output),
             () = service.died() => None,
             never = send(sender, signal) => match never {},
         };

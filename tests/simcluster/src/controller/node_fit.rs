@@ -23,7 +23,8 @@ pub(super) fn required_node(pod: &Value) -> Option<&str> {
     object::list(name, &["values"]).first().and_then(Value::as_str)
 }
 
-fn has_labels(spec: &Value, node: &Value) -> bool {
+/// Whether a node matches the node selector of a pod.
+pub(super) fn has_labels(spec: &Value, node: &Value) -> bool {
     let wanted = spec["nodeSelector"].as_object();
     wanted.into_iter().flatten().all(|(name, value)| node["metadata"]["labels"].get(name) == Some(value))
 }

@@ -33,6 +33,11 @@ impl Refusal {
         Self { code, reason, message, details: Value::Null, retry_after: None, fresh_continue: None }
     }
 
+    /// Returns an error about no object, whose details are empty.
+    fn bare(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { details: json!({}), ..Self::new(code, reason, message) }
+    }
+
     fn about(self, resource: &Resource, name: &str) -> Self {
         self.naming(resource.group, resource.plural, name)
     }

@@ -14,10 +14,7 @@ impl Refusal {
 
     /// 404 for a path that is not served.
     pub fn no_such_path() -> Self {
-        Self {
-            details: json!({}),
-            ..Self::new(404, "NotFound", "the server could not find the requested resource")
-        }
+        Self::bare(404, "NotFound", "the server could not find the requested resource")
     }
 
     /// 409 for a name that exists already.
@@ -77,8 +74,7 @@ impl Refusal {
 
     /// 422 for a JSON Patch that does not apply, without a cause and without the operation that failed.
     pub fn patch_failed() -> Self {
-        let message = "the server rejected our request due to an error in our request";
-        Self { details: json!({}), ..Self::new(422, "Invalid", message) }
+        Self::bare(422, "Invalid", "the server rejected our request due to an error in our request")
     }
 
     /// 400.
@@ -103,19 +99,13 @@ impl Refusal {
 
     /// 403 for a path of no resource.
     pub fn forbidden_path(why: &str) -> Self {
-        Self { details: json!({}), ..Self::new(403, "Forbidden", format!("forbidden: {why}")) }
+        Self::bare(403, "Forbidden", format!("forbidden: {why}"))
     }
 
     /// 405.
     pub fn method_not_allowed() -> Self {
-        Self {
-            details: json!({}),
-            ..Self::new(
-                405,
-                "MethodNotAllowed",
-                "the server does not allow this method on the requested resource",
-            )
-        }
+        let message = "the server does not allow this method on the requested resource";
+        Self::bare(405, "MethodNotAllowed", message)
     }
 
     /// 415, with the supported media types.

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Sync;
 use crate::controller::amount::{Rounding, resolve};
-use crate::controller::{count, pod};
+use crate::controller::{count, node_fit, pod};
 use crate::object;
 use crate::resource::{NODES, PODS};
 use crate::selector::matches_labels;
@@ -15,12 +15,9 @@ use crate::selector::matches_labels;
 impl Sync<'_> {
     /// Returns the names of the nodes that should have a pod.
     pub(super) fn nodes(&self) -> Vec<String> {
-        let wanted = self.set["spec"]["template"]["spec"]["nodeSelector"].clone();
-        let fits = |node: &Value| {
-            wanted.is_null() || matches_labels(&json!({ "matchLabels": wanted }), &node["metadata"]["labels"])
-        };
-        let nodes = self.store.list(&NODES, None);
-        nodes.filter(|(_, node)| fits(node)).map(|(key, _)| key.name.clone()).collect()
+        let spec = &self.set["spec"]["template"]["spec"];
+        let nodes = self.store.list(&NODES, None).filter(|(_, node)| node_fit::has_labels(spec, node));
+        nodes.map(|(key, _)| key.name.clone()).collect()
     }
 
     fn node_of(pod: &Value) -> &str {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Sync;
+use crate::controller::statefulset::ordinal;
 use crate::controller::{count, pod};
 use crate::object;
 use crate::resource::PODS;
@@ -20,9 +21,8 @@ impl Sync<'_> {
         free.take(count::as_len(count::wanted(self.set))).collect()
     }
 
-    pub(super) fn ordinal(&self, pod: &Value) -> Option<i64> {
-        let (parent, ordinal) = object::name(pod).rsplit_once('-')?;
-        (parent == object::name(self.set)).then(|| ordinal.parse().ok())?
+    fn ordinal(&self, pod: &Value) -> Option<i64> {
+        ordinal(self.set, pod)
     }
 
     fn pod_at(&self, ordinal: i64) -> Option<Arc<Value>> {

@@ -7,7 +7,7 @@ use crate::controller::{count, pod, revision};
 use crate::object;
 
 /// Returns the ordinal in the name of a pod; `None` if the pod is not of this set.
-pub(super) fn ordinal(set: &Value, pod: &Value) -> Option<i64> {
+pub(in crate::controller) fn ordinal(set: &Value, pod: &Value) -> Option<i64> {
     let (parent, ordinal) = object::name(pod).rsplit_once('-')?;
     (parent == object::name(set)).then(|| ordinal.parse().ok())?
 }

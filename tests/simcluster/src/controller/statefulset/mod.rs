@@ -11,7 +11,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use self::identity::ordinal;
+pub(super) use self::identity::ordinal;
 use super::owner::claim;
 use super::plan::Plan;
 use super::{count, pod};
