@@ -161,6 +161,10 @@ async fn a_list_follows_each_silent_watch() {
     let started = tokio::time::Instant::now();
     cluster.status("deployment/web --timeout 10m").await.ends(0);
     assert!(started.elapsed() < Duration::from_secs(90), "{:?}", started.elapsed());
+    let requests = cluster.sim.requests();
+    let watches = requests.iter().filter(|request| is_watch(request, &PODS));
+    let starts: Vec<&str> = watches.map(|watch| watch.query.get("resourceVersion")).collect();
+    assert!(starts.len() > 1 && starts.windows(2).all(|pair| pair[0] != pair[1]), "{starts:?}");
 }
 
 /// A server may have compacted every version at once.

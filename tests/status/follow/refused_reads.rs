@@ -86,6 +86,23 @@ async fn a_read_that_fails_is_reported_once_and_when_it_works_again() {
     assert!(notes[1].starts_with("note: in-process:80: reads work again, after "), "{}", notes[1]);
 }
 
+/// A refresh has three requests, so that each would fail as a whole.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_fails_every_third_request_delays_no_verdict() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.advance(60).await;
+    for number in 0..200 {
+        let refusal = FaultAction::Refuse(Refusal::with_status(500, "out of order"));
+        cluster.sim.fault(Fault::on(Requests::any(), refusal).after(3 * number + 2).once());
+    }
+    let begun = Instant::now();
+    let output = cluster.status("deployment/web --fail-fast=3s").await;
+    cluster.sim.clear_faults();
+    output.ends(4);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}\n{}", begun.elapsed(), output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn step_lists_when_it_may_no_longer_get() {
     let cluster = Cluster::simulated().start();
