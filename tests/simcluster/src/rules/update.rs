@@ -37,14 +37,16 @@ impl Store {
     ) -> Result<Arc<Value>, Refusal> {
         let current = Arc::clone(self.find(key)?);
         check_identity(key, &current, &wanted)?;
-        object::drop_noise(&mut wanted);
-        gates::drop_disabled(self, key.resource, Some(&current), &mut wanted);
-        defaults::fill(key.resource, &mut wanted);
+        if part == Part::Object {
+            object::drop_noise(&mut wanted);
+            gates::drop_disabled(self, key.resource, Some(&current), &mut wanted);
+            defaults::fill(key.resource, &mut wanted);
+        }
         let mut after = combine(key.resource, part, &current, wanted);
         if part == Part::Object {
             generation::advance(key.resource, &current, &mut after);
         }
-        if without_managed_fields(&after) == without_managed_fields(&current) {
+        if after == *current {
             return Ok(current);
         }
         validate::change(key.resource, part, &current, &after)?;
@@ -153,10 +155,4 @@ fn with_status_of(resource: &Resource, current: &Value, wanted: &Value) -> Value
         object::keep(metadata, wanted, "labels");
     }
     after
-}
-
-fn without_managed_fields(value: &Value) -> Value {
-    let mut bare = value.clone();
-    object::metadata(&mut bare).remove("managedFields");
-    bare
 }
