@@ -107,26 +107,12 @@ pub(super) fn deadline_passes(deployment: &Value, status: &Value) -> Option<Time
 mod tests {
     use super::*;
 
-    fn deployment(seconds: Option<i64>) -> Value {
-        json!({ "spec": { "progressDeadlineSeconds": seconds } })
-    }
-
     fn status(reason: &str) -> Value {
         let progressing = json!({
             "type": PROGRESSING, "status": "True", "reason": reason, "message": "message",
             "lastUpdateTime": "2026-11-20T13:00:00Z", "lastTransitionTime": "2026-11-20T12:00:00Z",
         });
         json!({ "conditions": [progressing] })
-    }
-
-    /// Rows of Kubernetes' `TestDeploymentTimedOut`.
-    #[test]
-    fn the_deadline_starts_at_the_last_progress() {
-        let passes = |seconds| deadline_passes(&deployment(seconds), &status("ReplicaSetUpdated"));
-        assert_eq!(passes(None), None);
-        assert_eq!(passes(Some(NEVER)), None);
-        assert_eq!(passes(Some(10)), Some("2026-11-20T13:00:10Z".parse().unwrap()));
-        assert_eq!(deadline_passes(&deployment(Some(10)), &json!({})), None);
     }
 
     /// Rows of Kubernetes' `TestSyncRolloutStatus`, as far as they are about conditions.
