@@ -186,9 +186,7 @@ async fn changed_kruise() -> SavedCluster {
     let cluster = paused(builder).await;
     let author = Author::new("kubectl-create");
     for (resource, name) in harness::kruise::WORKLOADS {
-        let change = |object: &mut Value| {
-            object["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
-        };
+        let change = image_change("app:3.0");
         let key = Key::new(resource, "shop", name);
         cluster.store(|store| store.edit(&key, Part::Object, &author, change).map(drop).unwrap());
     }

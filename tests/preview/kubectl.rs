@@ -8,12 +8,12 @@ use harness::held_pipe::HeldPipe;
 use harness::prelude::*;
 use tokio::sync::watch;
 
-use crate::preview::setup::{Directory, MANIFEST, changed, cluster, image, list, preview_with, run_on, shop};
+use crate::preview::setup::{Directory, MANIFEST, changed, cluster, list, preview_with, run_on, shop};
 
 #[tokio::test]
 async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
     let directory = Directory::new();
-    let program = directory.printing(&[changed("Deployment", "web", image("shop/web:9"))]);
+    let program = directory.printing(&[changed("Deployment", "web", image_change("shop/web:9"))]);
     let spaced = directory.write("a b.yaml", "").display().to_string();
     let args = [
         "-f",
@@ -57,7 +57,7 @@ async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
         directory.args().remove(0).into_iter().partition(|word| word.starts_with("--kubeconfig="));
     assert_eq!((connection.len(), args), (1, expected.map(str::to_owned).to_vec()));
     let directory = Directory::new();
-    let program = directory.printing(&[changed("Deployment", "web", image("shop/web:9"))]);
+    let program = directory.printing(&[changed("Deployment", "web", image_change("shop/web:9"))]);
     run_on(&cluster(), preview_with(&program, &["-k", "overlays/prod"])).await;
     assert_eq!(directory.args()[0][3], "--kustomize=overlays/prod");
 }
@@ -65,7 +65,7 @@ async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
 #[tokio::test]
 async fn standard_input_is_given_to_kubectl() {
     let directory = Directory::new();
-    directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
+    directory.write("objects.json", &list(&[changed("Deployment", "web", image_change("shop/web:9"))]));
     let program = directory.program("cat > input; cat objects.json");
     let run = preview_with(&program, &["-f", "-"]).stdin("kind: Deployment\n");
     let ended = run_on(&cluster(), run).await;
@@ -109,7 +109,7 @@ async fn messages_of_kubectl_are_passed_on_escaped_and_masked() {
     ended.ends(1);
     // A warning is passed on beside the result.
     let directory = Directory::new();
-    directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
+    directory.write("objects.json", &list(&[changed("Deployment", "web", image_change("shop/web:9"))]));
     let program = directory.program("echo 'Warning: missing annotation' >&2; cat objects.json");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", MANIFEST])).await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("kubectl: Warning: missing annotation\n", 0));
@@ -134,7 +134,7 @@ fn refusing(directory: &Directory) -> std::path::PathBuf {
     let stateful_set = changed("StatefulSet", "db", |object| object["spec"]["serviceName"] = "x".into());
     let service =
         json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "shop"}});
-    let deployment = changed("Deployment", "web", image("shop/web:9"));
+    let deployment = changed("Deployment", "web", image_change("shop/web:9"));
     directory.write("all.json", &list(&[deployment.clone(), stateful_set, service]));
     directory.write("web.json", &deployment.to_string());
     directory.program(
@@ -192,7 +192,7 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
 #[tokio::test]
 async fn what_kubectl_itself_refuses_is_its_refusal() {
     let directory = Directory::new();
-    let good = changed("Deployment", "web", image("shop/web:9"));
+    let good = changed("Deployment", "web", image_change("shop/web:9"));
     let bad = changed("Deployment", "checkout", |object| object["spec"]["replica"] = 1.into());
     directory.write("all.json", &list(&[good.clone(), bad]));
     directory.write("web.json", &good.to_string());

@@ -5,7 +5,7 @@
 use harness::prelude::*;
 
 use crate::preview::setup::{
-    Directory, MANIFEST, changed, cluster, cluster_with, image, list, preview_with, run_on, shop,
+    Directory, MANIFEST, changed, cluster, cluster_with, list, preview_with, run_on, shop,
 };
 
 /// `preview --applied - ARGS...` of these objects against the recorded shop.
@@ -18,10 +18,10 @@ fn preview(objects: &[Value], args: &[&str]) -> harness::Output {
 #[test]
 fn every_outcome_has_its_words() {
     let several = [
-        changed("Deployment", "web", image("shop/web:2.0")),
+        changed("Deployment", "web", image_change("shop/web:2.0")),
         changed("Deployment", "checkout", |object| object["spec"]["replicas"] = 5.into()),
-        changed("StatefulSet", "db", image("shop/db:3.0")),
-        changed("DaemonSet", "agent", image("shop/agent:1.0")),
+        changed("StatefulSet", "db", image_change("shop/db:3.0")),
+        changed("DaemonSet", "agent", image_change("shop/agent:1.0")),
         changed("Deployment", "web", |object| object["metadata"]["name"] = "cart".into()),
         changed("Deployment", "web", |_| ()),
         json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}),
@@ -56,7 +56,7 @@ fn every_outcome_has_its_words() {
 fn a_slow_rollout_has_its_least_time() {
     let slow = || {
         changed("Deployment", "web", |object| {
-            image("shop/web:2.0")(object);
+            image_change("shop/web:2.0")(object);
             object["spec"]["minReadySeconds"] = 300.into();
         })
     };
@@ -65,14 +65,15 @@ fn a_slow_rollout_has_its_least_time() {
     let document: Value = serde_json::from_str(&preview(&[slow()], &["-o", "json"]).stdout).unwrap();
     let least = json!({"seconds": 600.0, "waves": 2, "minReadySeconds": 300});
     assert_eq!(document["items"][0]["effect"]["leastTime"], least);
-    let fast = preview(&[changed("Deployment", "web", image("shop/web:2.0"))], &["-o", "json"]);
+    let fast = preview(&[changed("Deployment", "web", image_change("shop/web:2.0"))], &["-o", "json"]);
     let document: Value = serde_json::from_str(&fast.stdout).unwrap();
     assert_eq!(document["items"][0]["effect"]["leastTime"], Value::Null);
 }
 
 #[test]
 fn a_unified_diff_is_printed_on_request() {
-    let ended = preview(&[changed("Deployment", "web", image("shop/web:2.0"))], &["--diff", "-U", "1"]);
+    let ended =
+        preview(&[changed("Deployment", "web", image_change("shop/web:2.0"))], &["--diff", "-U", "1"]);
     insta::assert_snapshot!(ended.transcript, @"
     deployment/web  revision 5 -> new revision 6
       container web   image   shop/web:1.1 -> shop/web:2.0
@@ -94,8 +95,8 @@ fn the_exit_code_depends_on_a_rollout() {
     for (objects, exit) in [
         (vec![web()], 0),
         (vec![changed("Deployment", "web", |object| object["spec"]["replicas"] = 9.into())], 0),
-        (vec![changed("Deployment", "web", image("shop/web:2.0"))], 1),
-        (vec![web(), changed("DaemonSet", "agent", image("shop/agent:1.0"))], 1),
+        (vec![changed("Deployment", "web", image_change("shop/web:2.0"))], 1),
+        (vec![web(), changed("DaemonSet", "agent", image_change("shop/agent:1.0"))], 1),
         (vec![changed("Deployment", "web", |object| object["metadata"]["name"] = "cart".into())], 1),
         (vec![json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}})], 0),
     ] {
@@ -107,7 +108,7 @@ fn the_exit_code_depends_on_a_rollout() {
 #[test]
 fn json_and_yaml_have_the_same_facts() {
     let objects = [
-        changed("StatefulSet", "db", image("shop/db:3.0")),
+        changed("StatefulSet", "db", image_change("shop/db:3.0")),
         json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}),
     ];
     let json: Value = serde_json::from_str(&preview(&objects, &["-o", "json"]).stdout).unwrap();
@@ -173,7 +174,7 @@ fn warnings_go_to_stderr() {
 #[tokio::test]
 async fn forbidden_pods_are_left_out_with_a_note() {
     let directory = Directory::new();
-    let program = directory.printing(&[changed("Deployment", "web", image("shop/web:2.0"))]);
+    let program = directory.printing(&[changed("Deployment", "web", image_change("shop/web:2.0"))]);
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
     let cluster = cluster_with(User::limited("gina", rules));
     let run = preview_with(&program, &["-f", MANIFEST]);

@@ -23,11 +23,6 @@ pub(crate) fn changed(kind: &str, name: &str, change: impl FnOnce(&mut Value)) -
     object
 }
 
-/// Sets the image of the first container.
-pub(crate) fn image(image: &str) -> impl FnOnce(&mut Value) {
-    move |object| object["spec"]["template"]["spec"]["containers"][0]["image"] = image.into()
-}
-
 /// Returns a cluster with the shop.
 pub(crate) fn cluster() -> SimCluster {
     SimCluster::builder().snapshot(&shop()).unwrap().build()

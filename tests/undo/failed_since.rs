@@ -139,9 +139,7 @@ async fn what_was_fixed_before_the_write_is_not_rolled_back_with_force() {
     let (cluster, web) = recovering().await;
     let key = web.clone();
     let fix = FaultAction::write_before(move |store| {
-        let image = |object: &mut Value| {
-            object["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
-        };
+        let image = image_change("app:3.0");
         store.edit(&key, Part::Object, &Author::new("colleague"), image).map(drop).unwrap();
         complete(store, &key);
     });

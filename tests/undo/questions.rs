@@ -2,7 +2,7 @@
 
 use harness::prelude::*;
 
-use crate::writes::{agent, db, edit, object, observe, web};
+use crate::writes::{agent, db, edit, external_change, object, observe, web};
 
 fn patches(server: &Cluster) -> usize {
     server.sim.requests().iter().filter(|request| request.method == "PATCH").count()
@@ -207,9 +207,7 @@ async fn a_rollback_past_the_stable_revision_is_confirmed() {
     let crash = Key::new(&DEPLOYMENTS, "broken", "crash");
     for (more, asks) in [(&[][..], true), (&["--to", "stable"], false)] {
         let server = Cluster::recorded("broken").start();
-        let release = |object: &mut Value| {
-            object["spec"]["template"]["spec"]["containers"][0]["image"] = "web:3-bad".into();
-        };
+        let release = image_change("web:3-bad");
         let author = Author::new("kubectl-set");
         server.sim.store(|store| store.edit(&crash, Part::Object, &author, release).map(drop).unwrap());
         Controllers::new().run_for(&server.sim, Duration::from_secs(30));
@@ -258,12 +256,7 @@ async fn the_receipt_takes_a_restart_back() {
 #[tokio::test]
 async fn a_restart_beside_another_release_has_no_command_that_takes_it_back() {
     let server = Cluster::recorded("shop").start();
-    let release = FaultAction::write_before(|store| {
-        let image = |web: &mut Value| {
-            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
-        };
-        store.edit(&web(), Part::Object, &Author::new("colleague"), image).map(drop).unwrap();
-    });
+    let release = external_change(web(), image_change("shop/web:9"));
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), release).once());
     let output = server.command(["restart", "deployment/web"]).run_async().await;
     assert!(!output.stderr.contains("to take this back"), "{}", output.transcript);

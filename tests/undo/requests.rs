@@ -165,9 +165,7 @@ async fn undo_waits_for_a_slow_controller() {
     let server = Cluster::recorded("shop").start();
     server.sim.store(|store| {
         let author = Author::new("test");
-        let change = |web: &mut Value| {
-            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();
-        };
+        let change = image_change("shop/web:7");
         store.edit(&web(), Part::Object, &author, change).map(drop).unwrap();
     });
     let caught_up = FaultAction::write_before(|store| observe_in(store, &web()));
@@ -194,9 +192,7 @@ async fn undo_waits_for_a_slow_controller() {
 async fn the_controllers_of_several_workloads_are_awaited_together() {
     let server = Cluster::recorded("shop").start();
     for key in [web(), db()] {
-        let release = |object: &mut Value| {
-            object["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/new:7".into();
-        };
+        let release = image_change("shop/new:7");
         server
             .sim
             .store(|store| store.edit(&key, Part::Object, &Author::new("test"), release).map(drop).unwrap());

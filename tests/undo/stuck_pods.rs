@@ -82,9 +82,7 @@ async fn a_template_change_stops_the_deletions() {
     let cluster = Cluster::simulated().start();
     let db = stuck(&cluster, "app:1.0").await;
     let output = undo_while(&cluster, move |store| {
-        let edit = |db: &mut Value| {
-            db["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
-        };
+        let edit = image_change("app:3.0");
         store.edit(&db, Part::Object, &Author::new("colleague"), edit).unwrap();
     })
     .await;

@@ -2,14 +2,7 @@
 
 use harness::prelude::*;
 
-use super::{agent, db, edit, messages, object, observe_in, patches, run, web};
-
-/// Returns a fault that lets another client change an object just before the request arrives.
-fn external_change(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
-    FaultAction::write_before(move |store| {
-        store.edit(&key, Part::Object, &Author::new("colleague"), |value| change(value)).unwrap();
-    })
-}
+use super::{agent, db, edit, external_change, messages, object, observe_in, patches, run, web};
 
 #[tokio::test]
 async fn an_external_change_is_never_overwritten() {
@@ -98,9 +91,7 @@ async fn unrelated_external_changes_are_no_conflict() {
 #[tokio::test]
 async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
     let server = Cluster::recorded("shop").start();
-    let change = external_change(web(), |web| {
-        web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
-    });
+    let change = external_change(web(), image_change("shop/web:9"));
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
     let output = run(&server, &["undo", "deployment/web", "--force", "--diff"]).await;
     output.ends(0);
@@ -122,9 +113,7 @@ async fn force_finds_the_revision_again() {
     let before = object(&server.sim, &web())["spec"]["template"]["spec"].clone();
     let release = FaultAction::write_before(|store| {
         let author = Author::new("colleague");
-        let image = |web: &mut Value| {
-            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
-        };
+        let image = image_change("shop/web:9");
         store.edit(&web(), Part::Object, &author, image).map(drop).unwrap();
         observe_in(store, &web());
         let sets = store.list(&REPLICASETS, Some("shop")).map(|(_, set)| Value::clone(set));
@@ -159,9 +148,7 @@ async fn force_finds_the_revision_again() {
 #[tokio::test]
 async fn after_a_conflict_the_changes_of_the_workload_are_shown_again() {
     let server = Cluster::recorded("shop").start();
-    let change = external_change(web(), |web| {
-        web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
-    });
+    let change = external_change(web(), image_change("shop/web:9"));
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
     let run = server.command(["undo", "deployment/web", "statefulset/db", "--force", "--color=never"]);
     let output = run.typed("y\ny\n").terminal(100, 30).run_async().await;

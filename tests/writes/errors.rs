@@ -3,7 +3,7 @@
 use harness::prelude::*;
 use simcluster::{Protocols, ServerCertificate};
 
-use super::{messages, object, patches, run, web};
+use super::{external_change, messages, object, patches, run, web};
 
 #[tokio::test]
 async fn each_refusal_has_its_own_message() {
@@ -103,12 +103,7 @@ async fn a_dry_run_without_an_answer_is_an_error() {
 async fn a_change_after_a_write_without_an_answer_leaves_its_result_unknown() {
     let server = Cluster::recorded("shop").served();
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
-    let change = FaultAction::write_before(|store| {
-        let image = |web: &mut Value| {
-            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
-        };
-        store.edit(&web(), Part::Object, &Author::new("colleague"), image).map(drop).unwrap();
-    });
+    let change = external_change(web(), image_change("shop/web:9"));
     server.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), change).after(1).once());
     let output = run(&server, &["undo", "deployment/web"]).await;
     output.reports("; no answer to the write, which may be stored: image shop/web:9; ");

@@ -36,6 +36,13 @@ pub(crate) fn edit(cluster: &SimCluster, key: &Key, change: impl Fn(&mut Value))
     observe(cluster, key);
 }
 
+/// Returns a fault that lets another client change an object just before the request arrives.
+pub(crate) fn external_change(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
+    FaultAction::write_before(move |store| {
+        store.edit(&key, Part::Object, &Author::new("colleague"), |value| change(value)).unwrap();
+    })
+}
+
 /// Sets the observed generation of a workload, as its controller does. Otherwise `undo` waits for it for 10 seconds.
 pub(crate) fn observe(cluster: &SimCluster, key: &Key) {
     cluster.store(|store| observe_in(store, key));

@@ -433,6 +433,11 @@ fn image_patch(image: &str) -> Value {
     json!({"spec": {"template": {"spec": {"containers": containers}}}})
 }
 
+/// Returns the change of the image of a workload's first container.
+pub fn image_change(image: &'static str) -> impl Fn(&mut Value) + Copy + Send + Sync {
+    move |object| object["spec"]["template"]["spec"]["containers"][0]["image"] = image.into()
+}
+
 /// Returns `base` with the members of `more`.
 pub fn with(mut base: Value, more: &Value) -> Value {
     if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {

@@ -13,5 +13,5 @@ pub use simcluster::resource::{
 pub use simcluster::rules::{Author, Deletion, Part};
 pub use simcluster::{Controllers, Key, Resource, Rule, SimCluster, User, Verb};
 
-pub use crate::cluster::{Editor, key};
+pub use crate::cluster::{Editor, image_change, key};
 pub use crate::{Cluster, Output, Process, Recorded, Run, data, is_ready, merged, snapshot, snapshot_path};
