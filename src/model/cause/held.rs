@@ -34,7 +34,7 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
 /// Returns the cause for a plan that keeps updated pods from counting as available, with how far it is.
 fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let until = hold_words(workload).filter(|_| workload.is_completion_blocked_by_hold())?;
+    let until = workload.is_completion_blocked_by_hold().then(|| hold_words(workload))??;
     let counts = workload.counts();
     let revision = context
         .revision

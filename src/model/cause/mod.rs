@@ -46,9 +46,7 @@ pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
 /// Returns the same causes without the holds, for `step`, which holds every workload that it steps.
 #[must_use]
 pub fn causes_without_holds(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    let mut causes = causes(observed, now);
-    causes.retain(|cause| !cause.id.is_hold());
-    causes
+    found(observed, verdict(observed).state, AllowedRestarts::default(), now, false)
 }
 
 /// Returns the same causes as [`causes`] for a rollout whose verdict has this state, without the crash loops that an option
@@ -60,13 +58,26 @@ pub fn causes_of(
     allowed: AllowedRestarts,
     now: Timestamp,
 ) -> Vec<Cause> {
+    found(observed, state, allowed, now, true)
+}
+
+fn found(
+    observed: &Observation,
+    state: RolloutState,
+    allowed: AllowedRestarts,
+    now: Timestamp,
+    with_holds: bool,
+) -> Vec<Cause> {
     let deleting = deleting(&observed.workload);
     if state == RolloutState::Unobserved {
         // The controller has not observed the spec, so its pods explain nothing yet.
         return deleting.into_iter().collect();
     }
     let context = CauseContext::new(observed, observed.revisions.current(), allowed, now);
-    let mut causes: Vec<_> = held::holds(&context, state).collect();
+    let mut causes = Vec::new();
+    if with_holds {
+        causes.extend(held::holds(&context, state));
+    }
     causes.extend(held::min_ready(&context, state));
     causes.extend(held::unavailable(&context));
     causes.extend(deleting);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::count::as_count;
 use crate::model::api::patch::Patch;
-use crate::model::hold::plan::{Hold, completed_rollback, require_fields};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, completed_rollback, require_fields};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{PresentPods, Workload, strategy};
 use crate::model::observation::Observation;
@@ -213,7 +213,7 @@ pub(in crate::model) fn end_pause(workload: &Workload, patch: &mut Patch) {
 /// Whether the fields of a workload are those of a plan, and it has no annotation.
 #[must_use]
 pub fn is_annotation_lost(workload: &Workload) -> bool {
-    workload.has_fields_of_plan() && matches!(Hold::of(workload), Ok(None))
+    workload.has_fields_of_plan() && workload.object().annotation(HOLD_ANNOTATION).is_none()
 }
 
 /// Returns the hold from the copies of its annotation; none if the annotation is not gone, or if there is no copy. Copies
@@ -282,7 +282,6 @@ mod tests {
 
     use super::*;
     use crate::model::api::object::Object;
-    use crate::model::hold::plan::HOLD_ANNOTATION;
     use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE};
     use crate::model::revision::Revisions;
 
