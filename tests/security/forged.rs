@@ -96,12 +96,11 @@ impl SteppedWorkload {
     }
 
     fn object(&self) -> Value {
-        self.cluster.sim.store(|store| Value::clone(store.get(&self.key).unwrap()))
+        self.cluster.object(&self.key)
     }
 
     fn annotation(&self) -> Value {
-        let text = self.object()["metadata"]["annotations"][HELD].as_str().unwrap_or_default().to_owned();
-        serde_json::from_str(&text).unwrap_or_default()
+        self.cluster.hold(&self.key).unwrap_or_default()
     }
 
     /// Writes an annotation as another user.
@@ -238,15 +237,6 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-fn run_paused<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .start_paused(true)
-        .build()
-        .unwrap()
-        .block_on(work)
-}
-
 /// Forges every second member.
 async fn forge_half_of_the_members(resource: &'static Resource, half: usize) {
     let (stepped, mut all) = (SavedWorkload::new(resource).await, Vec::new());
@@ -276,14 +266,14 @@ async fn forge_half_of_the_members(resource: &'static Resource, half: usize) {
 /// The members of a kind in two tests, so that two processors share them.
 macro_rules! forged_plans {
     ($($even:ident, $odd:ident: $resource:ident;)*) => {$(
-        #[test]
-        fn $even() {
-            run_paused(forge_half_of_the_members(&$resource, 0));
+        #[tokio::test(start_paused = true)]
+        async fn $even() {
+            forge_half_of_the_members(&$resource, 0).await;
         }
 
-        #[test]
-        fn $odd() {
-            run_paused(forge_half_of_the_members(&$resource, 1));
+        #[tokio::test(start_paused = true)]
+        async fn $odd() {
+            forge_half_of_the_members(&$resource, 1).await;
         }
     )*};
 }
@@ -295,182 +285,141 @@ forged_plans! {
 }
 
 /// A rollback writes the template of the revision that the annotation names.
-#[test]
-fn a_forged_plan_of_a_deployment_does_not_choose_the_template() {
-    run_paused(async {
-        let stepped = SavedWorkload::new(&DEPLOYMENTS).await;
-        let sets = stepped.start().cluster.sim.store(|store| {
-            let all = store.list(&REPLICASETS, Some("default"));
-            all.map(|(key, set)| (key.name.clone(), Value::clone(set))).collect::<Vec<_>>()
-        });
-        let is_unsafe = |set: &Value| set["spec"]["template"]["spec"]["hostNetwork"] == true;
-        let (unsafe_set, _) = sets.iter().find(|(_, set)| is_unsafe(set)).unwrap();
-        for args in [
-            "step TARGET",
-            "step TARGET --all --timeout 300s --take-over",
-            "step TARGET --on-failure undo",
-            "step TARGET --new-plan --on-failure undo --batch-timeout 1ms",
-            "undo TARGET",
+#[tokio::test(start_paused = true)]
+async fn a_forged_plan_of_a_deployment_does_not_choose_the_template() {
+    let stepped = SavedWorkload::new(&DEPLOYMENTS).await;
+    let sets = stepped.start().cluster.sim.store(|store| {
+        let all = store.list(&REPLICASETS, Some("default"));
+        all.map(|(key, set)| (key.name.clone(), Value::clone(set))).collect::<Vec<_>>()
+    });
+    let is_unsafe = |set: &Value| set["spec"]["template"]["spec"]["hostNetwork"] == true;
+    let (unsafe_set, _) = sets.iter().find(|(_, set)| is_unsafe(set)).unwrap();
+    for args in [
+        "step TARGET",
+        "step TARGET --all --timeout 300s --take-over",
+        "step TARGET --on-failure undo",
+        "step TARGET --new-plan --on-failure undo --batch-timeout 1ms",
+        "undo TARGET",
+    ] {
+        let workload = stepped.start();
+        let mut forged = workload.annotation();
+        forged["plan"]["from"] = unsafe_set.as_str().into();
+        let pace = [("onFailure", "undo"), ("batchTimeout", "1ms"), ("soak", "0s"), ("finalSoak", "0s")];
+        for (name, value) in pace {
+            forged["plan"]["pace"][name] = value.into();
+        }
+        workload.forge(&forged);
+        let output = workload.run(args).await;
+        let after = workload.object();
+        assert!(!is_unsafe(&after), "{args}: {}", output.transcript);
+        if !args.contains("--new-plan") {
+            assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
+            output.reports("but the outdated pods run revision 2\n");
+        }
+    }
+}
+
+/// The strategy is the only field that an undo and a resume restore, and the API server validates it.
+#[tokio::test(start_paused = true)]
+async fn an_invalid_forged_strategy_is_refused() {
+    let restore = ["undo TARGET", "resume TARGET --release-all"];
+    let all = [&restore[..], &["step TARGET --all --timeout 300s", "pause TARGET"]].concat();
+    let negative = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": -1}});
+    for resource in [&STATEFULSETS, &DAEMONSETS] {
+        let stepped = SavedWorkload::new(resource).await;
+        for (strategy, name, commands) in [
+            (json!("OnDelete"), "updateStrategy is not an object", &all[..]),
+            (json!({ "x".repeat(60_000): "y".repeat(60_000) }), "too large", &all[..]),
+            (negative.clone(), "spec.updateStrategy.rollingUpdate.partition", &restore[..]),
         ] {
-            let workload = stepped.start();
-            let mut forged = workload.annotation();
-            forged["plan"]["from"] = unsafe_set.as_str().into();
-            let pace = [("onFailure", "undo"), ("batchTimeout", "1ms"), ("soak", "0s"), ("finalSoak", "0s")];
-            for (name, value) in pace {
-                forged["plan"]["pace"][name] = value.into();
-            }
-            workload.forge(&forged);
-            let output = workload.run(args).await;
-            let after = workload.object();
-            assert!(!is_unsafe(&after), "{args}: {}", output.transcript);
-            if !args.contains("--new-plan") {
-                assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
-                output.reports("but the outdated pods run revision 2\n");
-            }
-        }
-    });
-}
-
-/// Returns strategies that no hold stores, each with what the refusal contains.
-fn strategies() -> Vec<(Value, &'static str)> {
-    vec![
-        (json!("OnDelete"), "updateStrategy is not an object"),
-        (json!({ "x".repeat(60_000): "y".repeat(60_000) }), "too large"),
-    ]
-}
-
-#[test]
-fn an_invalid_forged_strategy_is_refused() {
-    run_paused(async {
-        for resource in [&STATEFULSETS, &DAEMONSETS] {
-            let stepped = SavedWorkload::new(resource).await;
-            for (strategy, name) in strategies() {
-                for args in [
-                    "step TARGET --all --timeout 300s",
-                    "undo TARGET",
-                    "resume TARGET --release-all",
-                    "pause TARGET",
-                ] {
-                    let workload = stepped.start();
-                    let mut forged = workload.annotation();
-                    forged["strategy"] = strategy.clone();
-                    workload.forge(&forged);
-                    let before = workload.object();
-                    let (output, wrong) = workload.run_and_find_violations(args).await;
-                    assert_eq!(wrong, [""; 0], "{args}: {strategy:.200}");
-                    assert_eq!(workload.object()["spec"], before["spec"], "{args}: {}", output.transcript);
-                    assert!(
-                        output.stderr.contains(name),
-                        "{args}: {name:?} is not in {:.2000}",
-                        output.stderr
-                    );
-                    assert_eq!(output.exit, 1, "{args}: {:.2000}", output.transcript);
-                    assert!(output.transcript.len() < 4000, "{args}: {} bytes", output.transcript.len());
-                }
-            }
-        }
-    });
-}
-
-/// The strategy is the only field that they restore, and the API server validates it.
-#[test]
-fn a_forged_strategy_that_the_server_refuses_is_not_restored() {
-    run_paused(async {
-        for resource in [&STATEFULSETS, &DAEMONSETS] {
-            let stepped = SavedWorkload::new(resource).await;
-            for args in ["undo TARGET", "resume TARGET --release-all"] {
+            for args in commands {
                 let workload = stepped.start();
                 let mut forged = workload.annotation();
-                forged["strategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": -1}});
+                forged["strategy"] = strategy.clone();
                 workload.forge(&forged);
                 let before = workload.object();
                 let (output, wrong) = workload.run_and_find_violations(args).await;
-                assert_eq!(wrong, [""; 0], "{args}");
+                assert_eq!(wrong, [""; 0], "{args}: {strategy:.200}");
                 assert_eq!(workload.object()["spec"], before["spec"], "{args}: {}", output.transcript);
-                let name = "spec.updateStrategy.rollingUpdate.partition";
-                assert!(output.stderr.contains(name), "{args}: {}", output.stderr);
-                assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
+                assert!(output.stderr.contains(name), "{args}: {name:?} is not in {:.2000}", output.stderr);
+                assert_eq!(output.exit, 1, "{args}: {:.2000}", output.transcript);
+                assert!(output.transcript.len() < 4000, "{args}: {} bytes", output.transcript.len());
             }
         }
-    });
+    }
 }
 
 /// Adds members to every object of the annotation that the program reads.
-#[test]
-fn forged_additional_members_have_no_effect() {
-    run_paused(async {
-        let digest = "b5bea41b6c623f7c09f1bf24dcae58ebab3c0cdd90ad966bc43a45b44867e12b"; // of `true`
-        for resource in [&STATEFULSETS, &DAEMONSETS] {
-            let stepped = SavedWorkload::new(resource).await;
-            for (name, value) in [
-                ("check", json!({"sha256": digest, "timeout": "9000h", "command": "touch MARK"})),
-                ("check", json!("touch MARK")),
-                ("goesBack", json!(true)),
-                ("rollingBack", json!(true)),
-                ("rollingBack", json!("touch MARK")),
-                ("from", json!("other-1")),
-                ("maxUnavailable", json!("100%")),
-                ("evict", json!(true)),
-                ("order", json!("touch MARK")),
-                ("nodeSelector", json!("a in (b")),
-                ("ignoreUnreadyNodes", json!(true)),
-                ("paused", json!("yes")),
-                ("version", json!(99)),
-                ("soak", json!("2562047h")),
-                ("done", json!([u64::MAX, u64::MAX])),
-                ("batchSizes", json!([u64::MAX, u64::MAX])),
-                ("lock", json!({"holder": "touch MARK", "process": u64::MAX, "by": "x".repeat(9000)})),
-            ] {
-                for args in ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"]
-                {
-                    let workload = stepped.start();
-                    let mut forged = workload.annotation();
-                    let text = value.to_string().replace("MARK", &workload.mark.display().to_string());
-                    let value: Value = serde_json::from_str(&text).unwrap();
-                    forged[name] = value.clone();
-                    for place in ["/plan", "/plan/pace", "/plan/batch"] {
-                        if let Some(members) = forged.pointer_mut(place).and_then(Value::as_object_mut) {
-                            members.insert(name.to_owned(), value.clone());
-                        }
+#[tokio::test(start_paused = true)]
+async fn forged_additional_members_have_no_effect() {
+    let digest = "b5bea41b6c623f7c09f1bf24dcae58ebab3c0cdd90ad966bc43a45b44867e12b"; // of `true`
+    for resource in [&STATEFULSETS, &DAEMONSETS] {
+        let stepped = SavedWorkload::new(resource).await;
+        for (name, value) in [
+            ("check", json!({"sha256": digest, "timeout": "9000h", "command": "touch MARK"})),
+            ("check", json!("touch MARK")),
+            ("goesBack", json!(true)),
+            ("rollingBack", json!(true)),
+            ("rollingBack", json!("touch MARK")),
+            ("from", json!("other-1")),
+            ("maxUnavailable", json!("100%")),
+            ("evict", json!(true)),
+            ("order", json!("touch MARK")),
+            ("nodeSelector", json!("a in (b")),
+            ("ignoreUnreadyNodes", json!(true)),
+            ("paused", json!("yes")),
+            ("version", json!(99)),
+            ("soak", json!("2562047h")),
+            ("done", json!([u64::MAX, u64::MAX])),
+            ("batchSizes", json!([u64::MAX, u64::MAX])),
+            ("lock", json!({"holder": "touch MARK", "process": u64::MAX, "by": "x".repeat(9000)})),
+        ] {
+            for args in ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"] {
+                let workload = stepped.start();
+                let mut forged = workload.annotation();
+                let text = value.to_string().replace("MARK", &workload.mark.display().to_string());
+                let value: Value = serde_json::from_str(&text).unwrap();
+                forged[name] = value.clone();
+                for place in ["/plan", "/plan/pace", "/plan/batch"] {
+                    if let Some(members) = forged.pointer_mut(place).and_then(Value::as_object_mut) {
+                        members.insert(name.to_owned(), value.clone());
                     }
-                    workload.forge(&forged);
-                    let (output, wrong) = workload.run_and_find_violations(args).await;
-                    assert_eq!(wrong, [""; 0], "{args}: {name} = {value:.200}\n{:.3000}", output.transcript);
-                    let longest = output.transcript.lines().map(str::len).max();
-                    assert!(longest.unwrap_or_default() < 2000, "{args}: {name}: a line of {longest:?}");
                 }
+                workload.forge(&forged);
+                let (output, wrong) = workload.run_and_find_violations(args).await;
+                assert_eq!(wrong, [""; 0], "{args}: {name} = {value:.200}\n{:.3000}", output.transcript);
+                let longest = output.transcript.lines().map(str::len).max();
+                assert!(longest.unwrap_or_default() < 2000, "{args}: {name}: a line of {longest:?}");
             }
         }
-    });
+    }
 }
 
 /// The kinds of OpenKruise are paused by a field of their own. The annotation of such a pause is another client's, and the
 /// strategy in it is not written.
-#[test]
-fn a_forged_pause_of_a_kind_of_openkruise_restores_nothing() {
-    run_paused(async {
-        for (resource, target) in KINDS {
-            for args in ["resume TARGET", "resume TARGET --release-all", "step TARGET --timeout 60s"] {
-                let cluster = Cluster::simulated().kruise().start();
-                let key = create(&cluster, resource).await;
-                let partition = json!({"updateStrategy": {"rollingUpdate": {"partition": 1}}});
-                cluster.editor().patch(&key, &json!({"spec": partition}));
-                let workload = SteppedWorkload { cluster, key, target, mark: unused_path() };
-                let set = workload.object()["spec"]["updateStrategy"].take();
-                let mut forged = set.clone();
-                forged["rollingUpdate"]["maxUnavailable"] = "100%".into();
-                workload.forge(&json!({"version": 1, "set": &set, "strategy": forged}));
-                workload.run("pause TARGET").await.ends(0);
-                workload.cluster.advance(10).await;
-                let output = workload.run(args).await;
-                assert!(!output.transcript.contains("100%"), "{args}: {}", output.transcript);
-                let mut strategy = workload.object()["spec"]["updateStrategy"].take();
-                strategy["rollingUpdate"].as_object_mut().unwrap().remove("paused");
-                if !args.starts_with("step") {
-                    assert_eq!(workload.annotation(), Value::Null, "{args}: {}", output.transcript);
-                }
-                assert_eq!(strategy, set, "{target}: {args}: {}", output.transcript);
+#[tokio::test(start_paused = true)]
+async fn a_forged_pause_of_a_kind_of_openkruise_restores_nothing() {
+    for (resource, target) in KINDS {
+        for args in ["resume TARGET", "resume TARGET --release-all", "step TARGET --timeout 60s"] {
+            let cluster = Cluster::simulated().kruise().start();
+            let key = create(&cluster, resource).await;
+            let partition = json!({"updateStrategy": {"rollingUpdate": {"partition": 1}}});
+            cluster.editor().patch(&key, &json!({"spec": partition}));
+            let workload = SteppedWorkload { cluster, key, target, mark: unused_path() };
+            let set = workload.object()["spec"]["updateStrategy"].take();
+            let mut forged = set.clone();
+            forged["rollingUpdate"]["maxUnavailable"] = "100%".into();
+            workload.forge(&json!({"version": 1, "set": &set, "strategy": forged}));
+            workload.run("pause TARGET").await.ends(0);
+            workload.cluster.advance(10).await;
+            let output = workload.run(args).await;
+            assert!(!output.transcript.contains("100%"), "{args}: {}", output.transcript);
+            let mut strategy = workload.object()["spec"]["updateStrategy"].take();
+            strategy["rollingUpdate"].as_object_mut().unwrap().remove("paused");
+            if !args.starts_with("step") {
+                assert_eq!(workload.annotation(), Value::Null, "{args}: {}", output.transcript);
             }
+            assert_eq!(strategy, set, "{target}: {args}: {}", output.transcript);
         }
-    });
+    }
 }
