@@ -40,10 +40,8 @@ fn executed_lines(output: &str) -> Vec<&str> {
     output.lines().filter(is_executed).collect()
 }
 
-#[test]
-fn no_line_is_a_workflow_command() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+#[tokio::test(start_paused = true)]
+async fn no_line_is_a_workflow_command() {
     let cluster = cluster(&hostile(), COMMANDS);
     let mut without_build = 0;
     for args in [
@@ -57,13 +55,13 @@ fn no_line_is_a_workflow_command() {
         "status all --timeout 1s",
         "undo all --dry-run=client",
     ] {
-        let run = |build: &str| {
+        let run = async |build: &str| {
             let run = harness::Run::of(args.split(' ')).env("CI", build);
-            runtime.block_on(async { run.in_process(cluster.service(), NAMESPACE).run_async().await })
+            run.in_process(cluster.service(), NAMESPACE).run_async().await
         };
-        let output = run("true");
+        let output = run("true").await;
         assert_eq!(executed_lines(&output.transcript), [""; 0], "{args}");
-        let plain = run("");
+        let plain = run("").await;
         without_build += executed_lines(&plain.transcript).len();
         let prefixed = output.transcript.lines().filter(|line| line.starts_with("| ")).count();
         let commands = plain
@@ -88,25 +86,20 @@ async fn an_external_diff_gets_no_workflow_command() {
 }
 
 /// Azure Pipelines and `TeamCity` do not set `CI`.
-#[test]
-fn every_ci_system_is_recognized() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+#[tokio::test(start_paused = true)]
+async fn every_ci_system_is_recognized() {
     let cluster = cluster(&hostile(), COMMANDS);
     for name in ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION"] {
         let run = harness::Run::of(["diff", "deployment/web"]).env(name, "True");
-        let output =
-            runtime.block_on(async { run.in_process(cluster.service(), NAMESPACE).run_async().await });
+        let output = run.in_process(cluster.service(), NAMESPACE).run_async().await;
         assert!(output.transcript.contains("stop-commands"), "{}", output.transcript);
         assert_eq!(executed_lines(&output.transcript), [""; 0], "{name}");
     }
 }
 
 /// An escape stays the same value.
-#[test]
-fn documents_escape_workflow_commands() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+#[tokio::test(start_paused = true)]
+async fn documents_escape_workflow_commands() {
     let cluster = cluster(&hostile(), COMMANDS);
     for args in [
         "history deployment/web --revision current",
@@ -116,20 +109,20 @@ fn documents_escape_workflow_commands() {
         "undo deployment/web --dry-run=client",
         "list",
     ] {
-        let run = |format: &str| {
+        let run = async |format: &str| {
             let run = harness::Run::of(format!("{args} -o {format}").split(' '));
-            runtime.block_on(async { run.in_process(cluster.service(), NAMESPACE).run_async().await.stdout })
+            run.in_process(cluster.service(), NAMESPACE).run_async().await.stdout
         };
         for format in ["json", "yaml"] {
-            let text = run(format);
+            let text = run(format).await;
             assert_eq!(executed_lines(&text), [""; 0], "{args} -o {format}");
         }
-        let escaped = run("json");
+        let escaped = run("json").await;
         if args.starts_with("history deployment/web --revision") {
             let value = escaped.parse::<Value>().unwrap();
             let argument = value.pointer("/spec/template/spec/containers/0/args/0").unwrap();
             assert!(argument.as_str().unwrap().starts_with(COMMANDS), "{argument}");
-            let yaml = run("yaml");
+            let yaml = run("yaml").await;
             let quoted =
                 "\\n\\u0023\\u0023[group]y \\u0023\\u0023vso[task.complete]\\u0023\\u0023teamcity[x]\\n";
             assert!(yaml.contains(quoted), "{yaml}");

@@ -210,10 +210,8 @@ impl FieldTest {
     }
 
     /// Tests one share of the fields: every output must be safe. Returns how many fields a verb printed.
-    fn run(&self, share: usize, of: usize) -> usize {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        let seen = runtime.block_on(self.test_share(share, of));
+    async fn run(&self, share: usize, of: usize) -> usize {
+        let seen = self.test_share(share, of).await;
         let wrong = seen
             .iter()
             .flat_map(|(place, seen)| seen.wrong.iter().map(move |wrong| format!("{place}: {wrong}")));
@@ -228,22 +226,22 @@ const TROUBLE: FieldTest =
     FieldTest { snapshot: trouble, includes: |place| !place.contains(".spec"), verb: "status" };
 
 /// Requires that many fields are printed, so that no output is safe by being empty.
-fn prints_fields_safely(test: &FieldTest, (share, of): (usize, usize), at_least: usize) {
-    let printed = test.run(share, of);
+async fn prints_fields_safely(test: &FieldTest, (share, of): (usize, usize), at_least: usize) {
+    let printed = test.run(share, of).await;
     assert!(printed >= at_least, "only {printed} fields are printed");
 }
 
-#[test]
-fn no_field_of_the_first_half_reaches_a_terminal_unescaped() {
-    prints_fields_safely(&SHOP, (0, 2), 100);
+#[tokio::test(start_paused = true)]
+async fn no_field_of_the_first_half_reaches_a_terminal_unescaped() {
+    prints_fields_safely(&SHOP, (0, 2), 100).await;
 }
 
-#[test]
-fn no_field_of_the_second_half_reaches_a_terminal_unescaped() {
-    prints_fields_safely(&SHOP, (1, 2), 100);
+#[tokio::test(start_paused = true)]
+async fn no_field_of_the_second_half_reaches_a_terminal_unescaped() {
+    prints_fields_safely(&SHOP, (1, 2), 100).await;
 }
 
-#[test]
-fn no_field_of_failed_workloads_reaches_a_terminal_unescaped() {
-    prints_fields_safely(&TROUBLE, (0, 1), 10);
+#[tokio::test(start_paused = true)]
+async fn no_field_of_failed_workloads_reaches_a_terminal_unescaped() {
+    prints_fields_safely(&TROUBLE, (0, 1), 10).await;
 }

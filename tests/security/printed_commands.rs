@@ -199,10 +199,8 @@ fn with(snapshot: &Value, place: &str, first: usize, appended: bool) -> Value {
     hostile
 }
 
-#[test]
-fn a_printed_command_is_one_command_for_any_field() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+#[tokio::test(start_paused = true)]
+async fn a_printed_command_is_one_command_for_any_field() {
     let mut wrong = Vec::new();
     for snapshot in [shop(), trouble()] {
         let names = names(&snapshot);
@@ -211,7 +209,7 @@ fn a_printed_command_is_one_command_for_any_field() {
                 let hostile = with(&snapshot, place, first, appended).to_string();
                 for args in ["status all -A --watch=false", "undo all -n shop --dry-run=client"] {
                     let run = harness::Run::of(args.split(' ')).args(["--from", "-"]).stdin(hostile.clone());
-                    let output = runtime.block_on(run.run_async());
+                    let output = run.run_async().await;
                     let found = first_mistake(&output.transcript, &names);
                     wrong.extend(found.map(|found| format!("{place} {first}: {args}: {found}")));
                 }
@@ -221,19 +219,15 @@ fn a_printed_command_is_one_command_for_any_field() {
     assert!(wrong.is_empty(), "{} times\n{}", wrong.len(), wrong.join("\n"));
 }
 
-#[test]
-fn printed_commands_of_every_verb_are_valid() {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+#[tokio::test(start_paused = true)]
+async fn printed_commands_of_every_verb_are_valid() {
     let (mut seen, mut wrong) = (0, Vec::new());
     for snapshot in [shop(), trouble()] {
         let names = names(&snapshot);
         let cluster = cluster(&snapshot, "out of luck");
         for (args, format, _) in COMMANDS.iter().filter(|(_, format, _)| *format == OutputFormat::Text) {
-            let output = runtime.block_on(async {
-                let run = harness::Run::of(args.split(' ')).in_process(cluster.service(), NAMESPACE);
-                run.run_async().await
-            });
+            let run = harness::Run::of(args.split(' ')).in_process(cluster.service(), NAMESPACE);
+            let output = run.run_async().await;
             seen += output.transcript.lines().filter(|line| commands(line).is_some()).count();
             let found = first_mistake(&output.transcript, &names);
             wrong.extend(found.map(|found| format!("{args} ({format:?}): {found}")));

@@ -223,39 +223,24 @@ fn survives(scenario: Scenario) {
     assert!(kills > 10);
 }
 
-#[test]
-fn a_complete_step() {
-    survives(TO_THE_END);
+/// A test for each scenario.
+macro_rules! killed_anywhere {
+    ($($name:ident: $scenario:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            survives($scenario);
+        }
+    )*};
 }
 
-#[test]
-fn a_failure_that_is_held() {
-    survives(HELD);
-}
-
-#[test]
-fn a_failure_that_is_rolled_back() {
-    survives(UNDONE);
-}
-
-#[test]
-fn a_failure_below_the_partition_that_is_rolled_back() {
-    survives(UNDONE_BELOW);
-}
-
-#[test]
-fn a_complete_step_of_a_deployment() {
-    survives(DEPLOYMENT_TO_THE_END);
-}
-
-#[test]
-fn a_failure_of_a_deployment_that_is_held() {
-    survives(DEPLOYMENT_HELD);
-}
-
-#[test]
-fn a_failure_of_a_deployment_that_is_rolled_back() {
-    survives(DEPLOYMENT_UNDONE);
+killed_anywhere! {
+    a_complete_step: TO_THE_END;
+    a_failure_that_is_held: HELD;
+    a_failure_that_is_rolled_back: UNDONE;
+    a_failure_below_the_partition_that_is_rolled_back: UNDONE_BELOW;
+    a_complete_step_of_a_deployment: DEPLOYMENT_TO_THE_END;
+    a_failure_of_a_deployment_that_is_held: DEPLOYMENT_HELD;
+    a_failure_of_a_deployment_that_is_rolled_back: DEPLOYMENT_UNDONE;
 }
 
 /// The built binary is killed after the server executed its third write, and before the response: the server records a
