@@ -1,9 +1,10 @@
 //! Credentials: tokens, passwords, keys, certificates, plugin output and proxy passwords. No `-v` level prints
 //! one, on success or on failure.
 
-use harness::prelude::*;
+use std::path::Path;
 
 use harness::files::file;
+use harness::prelude::*;
 
 /// The secret in every credential.
 const SECRET: &str = "s3same";
@@ -79,6 +80,9 @@ fn with_user(kubeconfig: &Value, user: &Value) -> Value {
     kubeconfig
 }
 
+/// A connection that is refused is tried again until this limit.
+const NOWHERE_LIMIT: &str = "100ms";
+
 async fn assert_prints_no_secret(what: &str, run: Run) {
     let output = run.env("PATH", "/usr/bin:/bin").run_async().await;
     for secret in [SECRET, ENCODED, "Bearer ", "Basic "] {
@@ -96,13 +100,15 @@ async fn no_credential_is_printed_at_any_verbosity() {
         nowhere["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1".into();
         let (good, nowhere) = (file("good", &good), file("nowhere", &nowhere.to_string()));
         for verbosity in 0..=10 {
-            let args = ["history", "deployment/web", "--request-timeout", "1s", "-v"];
-            let run = || Run::of(args).arg(verbosity.to_string());
-            assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
+            let run = |limit: &str, kubeconfig: &Path| {
+                let run = Run::of(["history", "deployment/web", "--request-timeout", limit, "-v"]);
+                run.arg(verbosity.to_string()).env("KUBECONFIG", kubeconfig)
+            };
+            assert_prints_no_secret(what, run("1s", &good)).await;
             if verbosity % 5 == 0 {
-                assert_prints_no_secret(what, run().env("KUBECONFIG", &nowhere)).await;
+                assert_prints_no_secret(what, run(NOWHERE_LIMIT, &nowhere)).await;
                 cluster.sim.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
-                assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
+                assert_prints_no_secret(what, run("1s", &good)).await;
                 cluster.sim.clear_faults();
             }
         }
@@ -117,32 +123,32 @@ async fn no_credential_from_flags_environment_or_addresses_is_printed() {
     let proxy = format!("http://user:{SECRET}@127.0.0.1:1");
     let address = format!("https://user:{SECRET}@127.0.0.1:1");
     for verbosity in ["0", "6", "10"] {
-        let run = |args: &[&str]| {
-            let run = Run::of(["history", "deployment/web", "--request-timeout", "1s", "-v", verbosity]);
+        let run = |limit: &str, args: &[&str]| {
+            let run = Run::of(["history", "deployment/web", "--request-timeout", limit, "-v", verbosity]);
             run.args(args).env("KUBECONFIG", &path)
         };
-        for args in [
-            &["--token", SECRET][..],
-            &["--token", &format!("{SECRET}\n")],
-            &["--username", "u", "--password", SECRET],
-            &["--server", &address],
-            &["--server", &format!("nonsense://{SECRET}@")],
-            &["--token", SECRET, "--no-such-flag"],
+        for (limit, args) in [
+            ("1s", &["--token", SECRET][..]),
+            ("1s", &["--token", &format!("{SECRET}\n")]),
+            ("1s", &["--username", "u", "--password", SECRET]),
+            (NOWHERE_LIMIT, &["--server", &address]),
+            ("1s", &["--server", &format!("nonsense://{SECRET}@")]),
+            ("1s", &["--token", SECRET, "--no-such-flag"]),
         ] {
-            assert_prints_no_secret(&format!("{args:?}"), run(args)).await;
+            assert_prints_no_secret(&format!("{args:?}"), run(limit, args)).await;
         }
         // A loopback address would bypass the proxy.
         let far = ["--server", "https://far.invalid"];
         for variable in ["HTTPS_PROXY", "https_proxy"] {
-            assert_prints_no_secret(variable, run(&far).env(variable, &proxy)).await;
-            assert_prints_no_secret(variable, run(&far).env(variable, format!("ftp://user:{SECRET}@x")))
-                .await;
+            for proxy in [&proxy, &format!("ftp://user:{SECRET}@x")] {
+                assert_prints_no_secret(variable, run(NOWHERE_LIMIT, &far).env(variable, proxy)).await;
+            }
         }
         let mut proxied = kubeconfig.clone();
         for url in [&proxy, &proxy.replace("http://", "socks5://"), &format!("::{SECRET}")] {
             proxied["clusters"][0]["cluster"]["proxy-url"] = url.as_str().into();
             let path = file("proxied", &proxied.to_string());
-            assert_prints_no_secret(url, run(&[]).env("KUBECONFIG", &path)).await;
+            assert_prints_no_secret(url, run(NOWHERE_LIMIT, &[]).env("KUBECONFIG", &path)).await;
         }
         let mut addressed = kubeconfig.clone();
         addressed["clusters"][0]["cluster"]["server"] = address.as_str().into();
