@@ -27,7 +27,7 @@ async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
     let output = Run::of(HISTORY).env("HOME", &home).env("KUBECONFIG", "/does/not/exist").run_async().await;
     let why = "no cluster is configured: the file /does/not/exist in $KUBECONFIG does not exist";
     output.reports(why).ends(2);
-    let line = ["list", "--server", "https://127.0.0.1:1", "--request-timeout", "5s"];
+    let line = ["list", "--server", "https://127.0.0.1:1", "--request-timeout", "100ms"];
     let output = Run::of(line).env("HOME", &home).run_async().await;
     output.reports_last("the server comes from --server\n");
 }

@@ -1,5 +1,6 @@
 //! Transient failures are retried with a note, on new connections if necessary.
 
+use futures_util::future::join_all;
 use harness::prelude::*;
 use simcluster::{Protocols, ServerCertificate};
 
@@ -31,7 +32,8 @@ async fn one_transient_failure_prints_one_note() {
         (FaultAction::ResetStream, "was lost: "),
         (FaultAction::CutBody(40), "was lost: "),
     ];
-    for (protocols, (act, reason)) in each(&moments) {
+    // Each waits for its retry.
+    join_all(each(&moments).map(|(protocols, (act, reason))| async move {
         let printed = format!("{protocols:?} {act:?}");
         let (output, server) = history_with(protocols, act).await;
         let lines: Vec<_> = output.stderr.lines().collect();
@@ -45,7 +47,8 @@ async fn one_transient_failure_prints_one_note() {
         );
         assert_eq!(server.lines().len(), 4, "{printed}");
         assert!(output.stdout.starts_with("deployment.apps/web"), "{printed}");
-    }
+    }))
+    .await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -216,6 +216,9 @@ fn arguments_are_escaped() {
         if !["--from", "--context", "--server"].iter().any(|flag| args.contains(flag)) {
             args.extend(["--from", from.to_str().unwrap()]);
         }
+        if args.contains(&"--server") {
+            args.extend(["--request-timeout", "100ms"]);
+        }
         assert_safe(&format!("{:?}", args.first()), OutputFormat::Text, &Run::of(args).run());
     }
 }
