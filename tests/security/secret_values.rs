@@ -64,9 +64,23 @@ fn add_secrets(item: &mut Value, index: usize) {
         {"name": "DB_PASSWORD", "value": format!("{SECRET}-{index}")},
         {"name": format!("api_key_{index}"), "value": format!("{SECRET}-key")},
         {"name": "DB_URL", "value": format!("postgres://app:{SECRET}-{index}@db/shop")},
+        {"name": "SMTP_PASS", "value": format!("{SECRET}-{index}")},
+        {"name": "DATABASE", "value": format!("app:{SECRET}-{index}@tcp(db:3306)/shop")},
+        {"name": "CONF", "value": format!(r#"{{"password":"{SECRET}-{index}"}}"#)},
         {"name": "MODE", "value": format!("m{index}")},
     ]);
-    item["spec"]["template"]["spec"]["containers"][0]["env"] = env;
+    let template = &mut item["spec"]["template"];
+    template["metadata"]["annotations"] =
+        json!({"example.org/token": SECRET, "note": format!("token: {SECRET}")});
+    let container = &mut template["spec"]["containers"][0];
+    container["env"] = env;
+    container["command"] = json!(["sh", "-c", format!("PGPASSWORD={SECRET}-{index} psql")]);
+    container["args"] =
+        json!([format!("--db-password={SECRET}-{index}"), "--token", format!("{SECRET}-{index}")]);
+    container["livenessProbe"] = json!({"httpGet": {"port": 80, "httpHeaders": [
+        {"name": "Authorization", "value": format!("Bearer {SECRET}-{index}")},
+        {"name": "Cookie", "value": format!("{SECRET}-{index}")},
+    ]}});
 }
 
 fn cluster_with_secrets() -> SimCluster {
@@ -212,6 +226,7 @@ fn secrets_of_four_characters_are_masked() {
         secrets_in(&json!({"spec": {"containers": [{"name": "app", "env": env}]}}))
     };
     assert_eq!(secrets("abc"), [""; 0]);
+    assert_eq!(secrets("true"), [""; 0]);
     assert_eq!(secrets("abcd"), ["abcd"]);
 }
 

@@ -15,7 +15,7 @@ mod unified;
 pub use change::{Change, apply};
 pub use field_change::short_digests;
 pub use path::{PathStep, TemplatePath, identity_fields, key_values};
-pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_env};
+pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_values};
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 
 use std::collections::{BTreeSet, HashMap};
@@ -72,7 +72,7 @@ impl Diff {
         let several_containers = containers.any(|name| Some(name) != first);
         let (from, changes) = match secrets {
             SecretValues::Shown => (from.clone(), changes),
-            SecretValues::Masked => (secret::without_secret_env(from), secret::mask_changes(changes)),
+            SecretValues::Masked => (secret::without_secret_values(from), secret::mask_changes(changes)),
         };
         Self { from, changes, reordered, several_containers }
     }

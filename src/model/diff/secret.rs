@@ -8,9 +8,10 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::change::Change;
+use super::path;
 use super::path::{PathStep, key_values};
 use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::text::secret::{MASK, looks_secret, without_secrets, without_url_secrets};
+use crate::model::text::secret::{MASK, is_secret_flag, looks_secret, without_secrets_as};
 
 /// Whether values that look secret are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +26,11 @@ pub enum SecretValues {
 /// (before)`, `*** (after)`). An unchanged value is [`MASK`].
 pub const MASK_CHANGED: &str = "*** (changed)";
 
-/// Returns a copy of a template, or of an object that contains one, with the secret values of env
-/// masked.
+/// Returns a copy of a template, or of an object that contains one, with its secrets masked. The last-applied annotation
+/// contains the whole object once more, and is masked in the same way.
 #[must_use]
-pub fn without_secret_env(template: &Value) -> Value {
-    masked(template, "", MASK)
+pub fn without_secret_values(object: &Value) -> Value {
+    masked(object, "", MASK)
 }
 
 /// Returns the changes with secret values masked. A change of only such a value is marked.
@@ -38,106 +39,107 @@ pub(super) fn mask_changes(changes: Vec<Change>) -> Vec<Change> {
 }
 
 fn mask_change(change: Change) -> Change {
-    let is_secret = env_values(change.path.steps()).flatten().any(|name| looks_secret(&name));
+    let steps = change.path.steps();
+    let is_secret = value_names(steps).any(|name| is_secret_name(&name));
     if let (true, Change { path, from, to }) = (is_secret, &change) {
         let changed = if from.is_some() { MASK_CHANGED } else { MASK };
         let (from, to) = (from.as_ref().map(|_| MASK.into()), to.as_ref().map(|_| changed.into()));
         return Change { path: path.clone(), from, to };
     }
-    let is_env_value = env_values(change.path.steps()).next().is_some();
-    let list = change.path.steps().iter().rev().find_map(|step| match step {
+    let member = steps.iter().rev().find_map(|step| match step {
         PathStep::Member(name) => Some(name.as_str()),
         PathStep::Element(_) => None,
     });
-    let hide = |value: &Option<Value>, mask| {
-        value.as_ref().map(|value| match value {
-            Value::String(text) if is_env_value => without_url_secrets(text, mask).into(),
-            value => masked(value, list.unwrap_or(""), mask),
-        })
-    };
+    let hide =
+        |value: &Option<Value>, mask| value.as_ref().map(|value| masked(value, member.unwrap_or(""), mask));
     let (from, to) = (hide(&change.from, MASK), hide(&change.to, MASK));
     // Equal after masking: only the secrets differ.
     let to = if from == to { hide(&change.to, MASK_CHANGED) } else { to };
     Change { path: change.path, from, to }
 }
 
-/// Returns the names of all env to or into whose values a path leads. Env can occur inside the value of an env, in hostile
+/// The lists whose elements are names with values.
+const NAMED_VALUES: [&str; 2] = ["env", "httpHeaders"];
+
+/// The object whose members are names with values.
+const ANNOTATIONS: &str = "annotations";
+
+/// Returns the names of all values to or into which a path leads. Env can occur inside the value of an env, in hostile
 /// snapshots.
-fn env_values(steps: &[PathStep]) -> impl Iterator<Item = Vec<String>> {
-    steps.windows(3).filter_map(|window| match window {
+fn value_names(steps: &[PathStep]) -> impl Iterator<Item = String> {
+    let elements = steps.windows(3).filter_map(|window| match window {
         [PathStep::Member(list), PathStep::Element(key), PathStep::Member(member)]
-            if list == "env" && member == "value" =>
+            if NAMED_VALUES.contains(&list.as_str()) && member == "value" =>
         {
             Some(key_values(key))
         }
         _ => None,
-    })
+    });
+    let annotations = steps.windows(2).filter_map(|window| match window {
+        [PathStep::Member(map), PathStep::Member(name)] if map == ANNOTATIONS => Some(name.clone()),
+        _ => None,
+    });
+    elements.flatten().chain(annotations)
 }
 
-/// Returns a value without the passwords in its URLs. A value that is no string can contain
-/// anything, env included.
-fn without_url(value: &Value, mask: &str) -> Value {
-    value.as_str().map_or_else(|| masked(value, "value", mask), |text| without_url_secrets(text, mask).into())
-}
-
-/// Returns a copy of a value with its secrets replaced by `mask`. `list` is the name of the list
-/// that the value is, or is an element of.
-fn masked(value: &Value, list: &str, mask: &str) -> Value {
+/// Returns a copy of a value with its secrets replaced by `mask`. `member` is the name of the member that the value is, or
+/// of the list that it is an element of.
+fn masked<'v>(value: &'v Value, member: &str, mask: &str) -> Value {
     match value {
-        Value::Array(elements) => elements.iter().map(|element| masked(element, list, mask)).collect(),
+        Value::Array(elements) => {
+            let mut before = "";
+            let hide = |element: &'v Value| {
+                let flag = std::mem::replace(&mut before, element.as_str().unwrap_or_default());
+                match element {
+                    Value::String(text) if is_secret_flag(flag) && !text.starts_with('-') => mask.into(),
+                    element => masked(element, member, mask),
+                }
+            };
+            elements.iter().map(hide).collect()
+        }
         Value::Object(members) => {
-            let is_env = list == "env";
-            let secret = is_env && members.get("name").is_some_and(is_secret_name);
-            let hide = |(name, member): (&String, &Value)| {
-                let member = match (is_env && name == "value", secret) {
-                    (true, true) => mask.into(),
-                    (true, false) => without_url(member, mask),
-                    (false, _) => masked(member, name, mask),
+            let is_secret = NAMED_VALUES.contains(&member)
+                && members.get("name").is_some_and(|name| is_secret_name(&text(name)));
+            let hides = |name: &str| {
+                (is_secret && name == "value") || (member == ANNOTATIONS && is_secret_name(name))
+            };
+            // The paths of changes contain these fields.
+            let identity = path::identity_fields(member).unwrap_or_default();
+            let hide = |(name, value): (&String, &Value)| {
+                let value = match value {
+                    _ if hides(name) => mask.into(),
+                    Value::String(_) if identity.contains(&name.as_str()) => value.clone(),
+                    value => masked(value, name, mask),
                 };
-                (name.clone(), member)
+                (name.clone(), value)
             };
             Value::Object(members.iter().map(hide).collect())
         }
+        Value::String(applied) if member == LAST_APPLIED => match serde_json::from_str(applied) {
+            Ok(applied) => masked(&applied, "", mask).to_string().into(),
+            Err(_) => mask.into(),
+        },
+        Value::String(text) => without_secrets_as(text, mask).into(),
         scalar => scalar.clone(),
     }
 }
 
-fn is_secret_name(name: &Value) -> bool {
-    name.as_str().map_or_else(|| looks_secret(&name.to_string()), looks_secret)
+/// Returns the text of a name, which hostile snapshots can write as another value.
+fn text(name: &Value) -> Cow<'_, str> {
+    name.as_str().map_or_else(|| name.to_string().into(), Cow::from)
+}
+
+/// Whether the value of an env, a header or an annotation is secret.
+fn is_secret_name(name: &str) -> bool {
+    looks_secret(name) || name.to_lowercase().ends_with("authorization")
 }
 
 /// Returns an object or template as a document shows it.
 #[must_use]
 pub fn shown(object: &Value, secrets: SecretValues) -> Cow<'_, Value> {
     match secrets {
-        SecretValues::Masked => Cow::Owned(redacted(object)),
+        SecretValues::Masked => Cow::Owned(without_secret_values(object)),
         SecretValues::Shown => Cow::Borrowed(object),
-    }
-}
-
-/// Returns a copy of an object or template with the secret-looking values of env and annotations
-/// masked. The last-applied annotation contains the whole object once more and is redacted the same
-/// way.
-fn redacted(object: &Value) -> Value {
-    let mut object = without_secret_env(object);
-    for place in ["/metadata/annotations", "/spec/template/metadata/annotations"] {
-        let annotations = object.pointer_mut(place).and_then(Value::as_object_mut);
-        for (name, value) in annotations.into_iter().flatten() {
-            if let Some(text) = value.as_str() {
-                *value = annotation(name, text).into();
-            }
-        }
-    }
-    object
-}
-
-fn annotation(name: &str, text: &str) -> String {
-    if name != LAST_APPLIED {
-        return without_secrets(text);
-    }
-    match serde_json::from_str::<Value>(text) {
-        Ok(applied) => redacted(&applied).to_string(),
-        Err(_) => MASK.to_owned(),
     }
 }
 
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn only_env_and_annotations_are_masked() {
+    fn an_object_in_an_annotation_is_masked_too() {
         let mut original = object("hunter2");
         let annotations = &mut original["metadata"]["annotations"];
         annotations["kubernetes.io/change-cause"] = "set env DB_PASSWORD=hunter2".into();
@@ -162,8 +164,8 @@ mod tests {
         let annotations = &mut masked["metadata"]["annotations"];
         annotations["kubernetes.io/change-cause"] = "set env DB_PASSWORD=***".into();
         annotations[LAST_APPLIED] = object(MASK).to_string().into();
-        assert_eq!(redacted(&original), masked);
+        assert_eq!(without_secret_values(&original), masked);
         original["metadata"]["annotations"][LAST_APPLIED] = "{hunter2".into();
-        assert_eq!(redacted(&original)["metadata"]["annotations"][LAST_APPLIED], MASK);
+        assert_eq!(without_secret_values(&original)["metadata"]["annotations"][LAST_APPLIED], MASK);
     }
 }

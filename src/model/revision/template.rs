@@ -37,7 +37,8 @@ pub fn secrets_in(template: &Value) -> Vec<String> {
     let value = |variable: &Value| {
         let text = |field: &str| variable.get(field).and_then(Value::as_str);
         let secret = looks_secret(text("name")?).then(|| text("value")).flatten()?;
-        (secret.len() >= SHORTEST_SECRET).then(|| secret.to_owned())
+        let is_word = ["true", "false"].contains(&secret); // of `ENABLE_AUTH`
+        (secret.len() >= SHORTEST_SECRET && !is_word).then(|| secret.to_owned())
     };
     variables.filter_map(value).collect()
 }

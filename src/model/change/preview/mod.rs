@@ -18,7 +18,6 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::template::Template;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::text::secret::without_secrets;
 use crate::model::text::shell_command::command;
 
 /// What applying an object would do to the rollout of a workload.
@@ -181,11 +180,7 @@ const GENERATED_ANNOTATIONS: [&str; 3] =
 fn changed_fields(before: &Workload, after: &Workload, secrets: SecretValues) -> Vec<Change> {
     let has_spec = before.api_version() == after.api_version();
     let [from, to] = [before, after].map(|workload| Template::new(&own_fields(workload, has_spec)));
-    let changes = Diff::between(&from, &to, secrets).changes().to_vec();
-    match secrets {
-        SecretValues::Shown => changes,
-        SecretValues::Masked => changes.into_iter().map(masked).collect(),
-    }
+    Diff::between(&from, &to, secrets).changes().to_vec()
 }
 
 fn own_fields(workload: &Workload, has_spec: bool) -> Value {
@@ -196,17 +191,6 @@ fn own_fields(workload: &Workload, has_spec: bool) -> Value {
     let mut spec = if has_spec { members("/spec") } else { Map::new() };
     spec.remove("template");
     json!({"metadata": {"labels": members("/metadata/labels"), "annotations": annotations}, "spec": spec})
-}
-
-/// Annotations are free text, which can repeat a secret.
-fn masked(change: Change) -> Change {
-    let mask = |value: Option<Value>| {
-        value.map(|value| match value {
-            Value::String(text) => without_secrets(&text).into(),
-            value => value,
-        })
-    };
-    Change { path: change.path, from: mask(change.from), to: mask(change.to) }
 }
 
 /// What the user may not expect of a change.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{changes, pod, web};
 use crate::model::diff::change::compare;
-use crate::model::diff::secret::{mask_changes, without_secret_env};
+use crate::model::diff::secret::{mask_changes, without_secret_values};
 use crate::model::diff::{Diff, MASK_CHANGED, SecretValues, apply};
 use crate::model::revision::template::Template;
 use crate::model::text::secret::MASK;
@@ -82,9 +82,48 @@ fn secrets_are_masked_in_every_position() {
         {"name": "c", "env": env("hunter2")}]}),
     );
     let masked = mask_changes(changes(&from, &to));
-    let short_value_of = format!("{masked:?} {}", apply(&without_secret_env(&from.canonical()), &masked));
+    let short_value_of = format!("{masked:?} {}", apply(&without_secret_values(&from.canonical()), &masked));
     assert!(!short_value_of.contains("hunter"), "{short_value_of}");
     assert_eq!((&masked[0].from, &masked[0].to), (&Some(MASK.into()), &Some(MASK_CHANGED.into())));
+}
+
+#[test]
+fn secrets_outside_of_env_are_masked() {
+    let template = |secret: &str| {
+        let header = |name: &str, value: &str| json!({"name": name, "value": value});
+        let headers = json!([header("Authorization", secret), header("Cookie", secret), header("Host", "a")]);
+        Template::new(&json!({
+            "metadata": {"annotations": {"example.org/token": secret, "note": format!("password: {secret}"), "a": "b"}},
+            "spec": {"containers": [{
+                "name": "web",
+                "command": ["sh", "-c", format!("PGPASSWORD={secret} psql")],
+                "args": [format!("--db-password={secret}"), "--token", secret, "--mode", "fast"],
+                "env": [
+                    {"name": "DB_PASS", "value": secret},
+                    {"name": "DATABASE", "value": format!("app:{secret}@tcp(db:3306)/shop")},
+                    {"name": "CONF", "value": format!(r#"{{"password":"{secret}","mode":"x"}}"#)},
+                ],
+                "livenessProbe": {"httpGet": {"httpHeaders": headers}},
+            }]},
+        }))
+    };
+    let (none, one, other) = (Template::new(&json!({"spec": {}})), template("hunter2"), template("hunter3"));
+    for (from, to, changed) in [(&one, &other, 9), (&none, &one, 0), (&one, &none, 0)] {
+        let diff = Diff::between(from, to, SecretValues::Masked);
+        let shown = format!("{:?} {:?} {:?}", diff.changes(), diff.templates(), diff.rows());
+        assert!(!shown.contains("hunter"), "{shown}");
+        let marked = diff.changes().iter().filter(|change| format!("{change:?}").contains(MASK_CHANGED));
+        assert_eq!(marked.count(), changed, "{shown}");
+        assert!(
+            Diff::between(from, to, SecretValues::Shown).rows().iter().any(|row| row.text.contains("hunter"))
+        );
+    }
+    let masked = without_secret_values(template("hunter2").json());
+    let container = &masked["spec"]["containers"][0];
+    assert_eq!(container["args"], json!(["--db-password=***", "--token", MASK, "--mode", "fast"]));
+    assert_eq!(container["env"][1]["value"], "app:***@tcp(db:3306)/shop");
+    assert_eq!(container["livenessProbe"]["httpGet"]["httpHeaders"][2]["value"], "a");
+    assert_eq!(masked["metadata"]["annotations"]["a"], "b");
 }
 
 /// Found by fuzzing. No API server accepts such a template; a snapshot can contain it.

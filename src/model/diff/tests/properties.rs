@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::changes;
 use crate::model::diff::change::compare;
-use crate::model::diff::secret::{mask_changes, without_secret_env};
+use crate::model::diff::secret::{mask_changes, without_secret_values};
 use crate::model::diff::{Diff, DiffSide, SecretValues, apply, yaml};
 use crate::model::revision::template::Template;
 
@@ -123,7 +123,7 @@ proptest! {
         for change in &masked {
             prop_assert_ne!(&change.from, &change.to);
         }
-        let from = without_secret_env(&from.canonical());
+        let from = without_secret_values(&from.canonical());
         prop_assert_eq!(apply(&from, &masked) == from, masked.is_empty());
     }
 }

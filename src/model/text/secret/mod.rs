@@ -9,19 +9,24 @@ pub const MASK: &str = "***";
 pub(in crate::model) const SHORTEST_SECRET: usize = 4;
 
 /// Returns a text without secrets: `PASSWORD=x`, `token: x`, `"token":"x"`, `--password x`,
-/// `Bearer x`, the credentials of URLs, and JSON Web Tokens in any position.
+/// `Bearer x`, the credentials of URLs and Go DSNs, and JSON Web Tokens in any position.
 ///
 /// Messages about secrets stay as they are. Registries and kubelets write `failed to fetch
 /// anonymous token: unexpected status`, and image names contain colons.
 #[must_use]
 pub fn without_secrets(text: &str) -> String {
-    let text = without_url_secrets(text, MASK);
+    without_secrets_as(text, MASK)
+}
+
+/// As [`without_secrets`], with another mask.
+pub(in crate::model) fn without_secrets_as(text: &str, mask: &str) -> String {
+    let text = without_dsn_passwords(&without_url_secrets(text, mask), mask);
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(NameCandidate { before, name, after }) = NameCandidate::next(&text, at) {
         if is_json_web_token(name) {
             masked += text.get(at..before.len()).unwrap_or_default();
-            masked += MASK;
+            masked += mask;
             at = text.len() - after.len();
             continue;
         }
@@ -29,7 +34,7 @@ pub fn without_secrets(text: &str) -> String {
         let (gap, length) = found.unwrap_or_default();
         masked += text.get(at..text.len() - after.len() + gap).unwrap_or_default();
         if length > 0 {
-            masked += MASK;
+            masked += mask;
         }
         at = text.len() - after.len() + gap + length;
     }
@@ -47,7 +52,8 @@ pub fn without_url_secrets(text: &str, mask: &str) -> String {
         rest = after;
         let ends = |c: char| matches!(c, '/' | '"') || c.is_whitespace();
         let authority = after.split(ends).next().unwrap_or_default();
-        let Some((user_info, _)) = authority.rsplit_once('@') else {
+        let user_info = authority.rsplit_once('@').map(|(user_info, _)| user_info);
+        let Some(user_info) = user_info.or_else(|| user_info_with_slash(authority, after)) else {
             continue;
         };
         let is_web = before.ends_with("http") || before.ends_with("https");
@@ -59,6 +65,31 @@ pub fn without_url_secrets(text: &str, mask: &str) -> String {
         };
         masked.extend([kept, mask]);
         rest = after.get(user_info.len()..).unwrap_or_default();
+    }
+    masked + rest
+}
+
+/// Returns the user info of a URL whose password has a slash, so that no port follows the colon.
+fn user_info_with_slash<'a>(authority: &str, after: &'a str) -> Option<&'a str> {
+    let (_, port) = authority.split_once(':')?;
+    if authority.starts_with('[') || port.chars().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let url = after.split("://").next()?;
+    url.get(..word_length(url))?.rsplit_once('@').map(|(user_info, _)| user_info)
+}
+
+/// Returns a text without the passwords of Go DSNs: `app:hunter2@tcp(db:3306)/shop`.
+fn without_dsn_passwords(text: &str, mask: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    for (at, _) in text.match_indices('@') {
+        let (start, address) = rest.split_at(at - (text.len() - rest.len()));
+        let is_address = ["@tcp(", "@unix("].iter().any(|protocol| address.starts_with(protocol));
+        if is_address && let Some((_, password)) = word_start(start).split_once(':') {
+            masked.extend([start.strip_suffix(password).unwrap_or_default(), mask]);
+            rest = address;
+        }
     }
     masked + rest
 }
@@ -84,12 +115,19 @@ impl<'a> NameCandidate<'a> {
 const SECRET_WORDS: [&str; 8] =
     ["password", "passwd", "passphrase", "pwd", "token", "secret", "key", "credential"];
 
+/// Whole parts of names that suggest a secret. `BYPASS` and `PASSTHROUGH` have none.
+const SECRET_PARTS: [&str; 5] = ["pass", "pgpass", "dsn", "cookie", "webhook"];
+
 /// Whether a value of this name is likely to be a secret. False positives such as `MONKEY` are
-/// accepted: a hidden harmless value costs a flag, a printed secret costs more.
+/// accepted: a hidden harmless value costs a flag, a printed secret costs more. `auth` counts at the
+/// end of a name only: `AUTH_MODE` is no secret.
 #[must_use]
 pub fn looks_secret(name: &str) -> bool {
     let name = name.to_lowercase();
+    let mut parts = name.split(|c: char| !c.is_alphanumeric());
     SECRET_WORDS.iter().any(|word| name.contains(word))
+        || parts.clone().any(|part| SECRET_PARTS.contains(&part))
+        || parts.next_back() == Some("auth")
 }
 
 /// The separators between a name and its value. A separator follows those that it is a prefix of.
@@ -127,6 +165,12 @@ fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> 
     (length > 0).then_some((after.len() - value.len(), length))
 }
 
+/// Whether the argument after this one is a secret, as after `--password`.
+pub(in crate::model) fn is_secret_flag(argument: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    argument.starts_with('-') && argument.chars().all(is_part) && is_secret_name(argument)
+}
+
 /// Whether a word is the name of a secret. `keycloak` is none, and every log line of Keycloak has
 /// it.
 fn is_secret_name(name: &str) -> bool {
@@ -162,23 +206,36 @@ fn assigned_value<'a>(before: &str, name: &str, after: &'a str) -> Option<(&'a s
         _ => true,
     };
     let end = if closed.is_some() { value.find([',', '}', ']']) } else { None };
-    is_value.then(|| (value, bare_length(value).min(end.unwrap_or(usize::MAX))))
+    let first = bare_length(value);
+    let is_cookie = separator == ":" && name.to_ascii_lowercase().ends_with("cookie");
+    let has_more = is_cookie && value.get(..first).is_some_and(|first| first.ends_with(';'));
+    let length = if has_more { value.find(['\n', '"', '\'']).unwrap_or(value.len()) } else { first };
+    is_value.then(|| (value, length.min(end.unwrap_or(usize::MAX))))
+}
+
+/// The longest start of a word that is looked at, in characters. A text may be one word of a megabyte.
+const LONGEST_START: usize = 4_096;
+
+/// Returns the start of the word that continues after the text.
+fn word_start(before: &str) -> &str {
+    let last = before.char_indices().rev().take(LONGEST_START);
+    let word = last.take_while(|(_, c)| !c.is_whitespace() && !QUOTES.contains(c));
+    word.last().and_then(|(at, _)| before.get(at..)).unwrap_or_default()
 }
 
 /// Whether a word is the last part of a path: `open /etc/tls/tls.key: no such file or directory`.
 fn is_path(before: &str) -> bool {
-    let start = before.rsplit(|c: char| c.is_whitespace() || QUOTES.contains(&c)).next().unwrap_or_default();
+    let start = word_start(before);
     start.ends_with('/') && start.starts_with(['/', '.', '~'])
 }
 
 /// Whether the text ends with the type of a workload, before its name: `deployment/token-server: timed out`.
 fn is_type(before: &str) -> bool {
-    let start = before.rsplit(|c: char| c.is_whitespace() || QUOTES.contains(&c)).next().unwrap_or_default();
-    let type_ = start.strip_suffix('/').and_then(|type_| type_.split('.').next());
+    let type_ = word_start(before).strip_suffix('/').and_then(|type_| type_.split('.').next());
     type_.is_some_and(|type_| WORKLOAD_TYPES.contains(&type_))
 }
 
-/// Whether a sentence about a token or key continues after the colon.
+/// Whether a sentence about a token, a key or a webhook continues after the colon.
 fn is_sentence(before: &str, name: &str, value: &str) -> bool {
     let text = before.trim_end();
     if ["non-existent config", "non-existent secret"].iter().any(|words| text.ends_with(words)) {
@@ -189,7 +246,8 @@ fn is_sentence(before: &str, name: &str, value: &str) -> bool {
     let follows = text.len() < before.len() && text.ends_with(char::is_alphabetic);
     let (word, rest) = value.split_at_checked(word_length(value)).unwrap_or_default();
     let is_word = word.trim_end_matches([':', ',']).chars().all(char::is_alphabetic);
-    is_noun && follows && is_word && rest.starts_with(' ') && !is_scheme(word)
+    let is_component = name.ends_with("auth") || name.ends_with("webhook"); // `failed to call webhook: Post ...`
+    (is_noun && follows || is_component) && is_word && rest.starts_with(' ') && !is_scheme(word)
 }
 
 /// Returns the value of `--password value`, also in a list of arguments, and its length.
@@ -211,10 +269,12 @@ fn is_scheme(word: &str) -> bool {
 
 /// Returns the offset and length of the credential after an authorization scheme.
 fn authorization_value(before: &str, word: &str, after: &str) -> Option<(usize, usize)> {
+    if !is_scheme(word) {
+        return None;
+    }
     let value = after.trim_start_matches(' ');
-    let gap = after.len() - value.len();
-    let length = word_length(value);
-    if !is_scheme(word) || gap == 0 || length == 0 {
+    let (gap, length) = (after.len() - value.len(), word_length(value));
+    if gap == 0 || length == 0 {
         return None;
     }
     let is_one = is_header(before) || is_credential(word, value.get(..length)?);
@@ -274,9 +334,11 @@ fn bare_length(value: &str) -> usize {
 }
 
 /// Returns the length of the first word. Commas and brackets may be part of a password, so they
-/// count.
+/// count, but not after a mask.
 fn word_length(text: &str) -> usize {
-    text.find(|c: char| c.is_whitespace() || QUOTES.contains(&c)).unwrap_or(text.len())
+    let length = text.find(|c: char| c.is_whitespace() || QUOTES.contains(&c)).unwrap_or(text.len());
+    let is_mask = text.get(..length).is_some_and(|word| word.trim_end_matches([',', ';', ')']) == MASK);
+    if is_mask { MASK.len() } else { length }
 }
 
 #[cfg(test)]
