@@ -61,11 +61,31 @@ async fn manifest_targets_keep_the_order_of_the_files() {
         (vec!["-f", &format!("{file_b},{file_a}")], vec![web, db]),
         (vec!["-f", &format!("{home}/?.y*ml")], vec![db, web]),
         (vec!["-f", home, "-l", "app=web"], vec![web]),
-        (vec!["-f", home, "-l", "app=none"], vec![]),
     ] {
         let output = server.command(["history"].iter().chain(&flags).copied()).run_async().await;
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{flags:?}");
         assert_eq!(shown(&output.stdout), expected, "{flags:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn manifests_without_a_selected_workload_are_no_match() {
+    let server = Cluster::recorded("shop").start();
+    for (verb, exit, seconds) in [
+        ("history", 1, 0),
+        ("history --allow-empty", 0, 0),
+        ("status", 1, 0),
+        ("status --wait-for-creation 30s", 1, 30),
+        ("undo", 1, 0),
+        ("restart", 1, 0),
+        ("pause", 1, 0),
+        ("resume", 1, 0),
+    ] {
+        let begun = tokio::time::Instant::now();
+        let args = verb.split(' ').chain(["-f", "-", "-l", "app=none"]);
+        let output = server.command(args).stdin(WEB).run_async().await;
+        output.ends(exit).reports("No resources found in shop namespace.\n");
+        assert!(begun.elapsed().as_secs() >= seconds, "{verb}");
     }
 }
 

@@ -183,7 +183,7 @@ impl<'a> TargetFinder<'a> {
                 (_, Err(error)) => found.outcome.errors.push(error),
             }
         }
-        if found.workloads.is_empty() && found.outcome.errors.is_empty() && scope.manifests.is_empty() {
+        if found.workloads.is_empty() && found.outcome.errors.is_empty() {
             // The note is kubectl's line.
             let (note, place) = match &self.namespace {
                 Some(name) => {
