@@ -1,6 +1,5 @@
 //! Finds the objects in a text: JSON or YAML, one or several documents, with Lists flattened.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -94,6 +93,7 @@ fn json_of_yaml(text: &str, origin: &str) -> Result<String> {
             max_documents: size,
             max_total_scalar_bytes: text.len().max(1 << 16),
         },
+        legacy_octal_numbers: true, // as in kubectl, `defaultMode: 0644` is 420
     };
     let documents = serde_saphyr::from_multiple_with_options::<Value>(text, options)
         .map_err(|error| unreadable(origin, "YAML", &error))?;
@@ -143,16 +143,22 @@ fn json_problem(error: &serde_json::Error) -> String {
     }
 }
 
-/// A parser's message may span several lines to show the position; only the first describes the error.
+/// A parser's message may span several lines to show the position; only the first describes the error. Two messages of
+/// the YAML parser are for Rust programmers.
 fn unreadable(origin: &str, format: &str, error: &dyn std::fmt::Display) -> Error {
     let cause = error.to_string();
     let cause = cause.lines().next().unwrap_or_default().trim();
-    // The parser of YAML writes such a character as Rust does.
-    let cause = cause.split_once("unexpected character: `\\u").map_or(cause.into(), |(position, _)| {
-        Cow::from(format!("{position}a character that YAML does not allow"))
-    });
-    Error::new(ErrorKind::File, format!("cannot parse {origin} as {format}"))
-        .caused_by(cause.strip_prefix("error: ").unwrap_or(&cause))
+    let cause = cause.strip_prefix("error: ").unwrap_or(cause);
+    let position = |phrase: &'static str| cause.split_once(phrase);
+    let cause = match (position("unexpected character: `\\u"), position("duplicate mapping key: ")) {
+        (Some((position, _)), _) => format!("{position}a character that YAML does not allow"),
+        (_, Some((position, key))) => {
+            let key = key.rsplit_once(", set ").map_or(key, |(key, _)| key);
+            format!("{position}the key {key:?} occurs twice")
+        }
+        _ => cause.to_owned(),
+    };
+    Error::new(ErrorKind::File, format!("cannot parse {origin} as {format}")).caused_by(cause)
 }
 
 fn not_objects(origin: &str, what: &str) -> Error {
@@ -193,6 +199,36 @@ mod tests {
             let error = read_objects(text, "x.json").unwrap_err();
             assert_eq!(error.to_string(), format!("cannot parse x.json as JSON: {problem}"));
         }
+    }
+
+    #[test]
+    fn a_key_that_occurs_twice_is_named_with_its_position() {
+        let text = "kind: A\nmetadata:\n  name: a\nspec:\n  replicas: 1\n  replicas: 2\n";
+        let error = read_objects(text.to_owned(), "web.yaml").unwrap_err();
+        let expected = "cannot parse web.yaml as YAML: line 6 column 3: the key \"replicas\" occurs twice";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    /// `sigs.k8s.io/yaml` reads YAML 1.1.
+    #[test]
+    fn numbers_of_yaml_are_those_of_kubectl() {
+        for (text, expected) in [
+            ("0644", serde_json::json!(420)),
+            ("0o644", serde_json::json!(420)),
+            ("644", serde_json::json!(644)),
+            ("0", serde_json::json!(0)),
+            ("'0644'", serde_json::json!("0644")),
+        ] {
+            let objects =
+                read_objects(format!("kind: A\nmetadata: {{name: a}}\nspec: {text}\n"), "x").unwrap();
+            assert_eq!(objects[0].at("/spec"), Some(&expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_can_have_a_prefix_in_place_of_a_name() {
+        let text = "kind: Job\nmetadata: {generateName: migrate-}\n---\nkind: A\nmetadata: {name: a}\n";
+        assert_eq!(names(text), ["", "a"]);
     }
 
     #[test]

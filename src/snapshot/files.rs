@@ -54,7 +54,7 @@ fn bounded(source: &mut dyn Read) -> IoResult<Vec<u8>> {
 
 /// Lists the files in a directory, sorted by name; with `recursive` also those in its subdirectories.
 /// Symbolic links to directories are skipped, as in kubectl: they can form cycles, and a mounted ConfigMap
-/// would contain every file twice. A directory without any is an error.
+/// would contain every file twice. Empty files are skipped too. A directory without any other is an error.
 pub(crate) fn files_in(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     walk(directory, recursive, &mut files)?;
@@ -76,7 +76,9 @@ fn walk(directory: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(
     for path in paths {
         if recursive && path.is_dir() && !path.is_symlink() {
             walk(&path, recursive, files)?;
-        } else if path.is_file() && path.extension().is_some_and(|end| EXTENSIONS.iter().any(|e| end == *e)) {
+        } else if path.extension().is_some_and(|end| EXTENSIONS.iter().any(|e| end == *e))
+            && path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0)
+        {
             files.push(path);
         }
     }

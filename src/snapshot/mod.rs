@@ -53,6 +53,7 @@ impl Snapshot {
         for file in files {
             records.extend(index(text_at(&file, stdin)?, &file.to_string())?);
         }
+        records.retain(|record| !record.name().is_empty()); // a manifest can have a Job with `generateName`
         if records.is_empty() {
             return Err(
                 Error::new(ErrorKind::File, format!("{origin} contains no objects")).hint(HOW_TO_RECORD)

@@ -55,7 +55,7 @@ impl Record {
     /// # Errors
     /// When the object is too large, or has too many levels.
     pub(super) fn object(&self) -> Result<Object, serde_json::Error> {
-        Object::read(parse(self.json())?).map_err(serde_json::Error::custom)
+        Object::declared(parse(self.json())?).map_err(serde_json::Error::custom)
     }
 
     /// Returns `metadata.namespace`; empty if there is none.
@@ -63,7 +63,7 @@ impl Record {
         &self.header.namespace
     }
 
-    /// Returns `metadata.name`.
+    /// Returns `metadata.name`; empty for an object of a manifest that has `generateName` only.
     pub(super) fn name(&self) -> &str {
         &self.header.name
     }
@@ -111,6 +111,7 @@ struct Metadata<'a> {
     #[serde(borrow)]
     namespace: Option<&'a RawValue>,
     name: Option<&'a RawValue>,
+    generate_name: Option<&'a RawValue>,
     labels: Option<&'a RawValue>,
     creation_timestamp: Option<&'a RawValue>,
     managed_fields: Option<&'a RawValue>,
@@ -127,7 +128,7 @@ impl<'a> Document<'a> {
     /// Returns the header of an object.
     ///
     /// # Errors
-    /// If `kind` or `metadata.name` is missing.
+    /// If `kind` is missing, or `metadata.name` without a `generateName` in its place.
     pub(super) fn header(self) -> Result<Header, &'static str> {
         let metadata = self.metadata;
         let labels = metadata.labels.and_then(|json| parse(json.get().as_bytes()).ok()).unwrap_or_default();
@@ -145,7 +146,7 @@ impl<'a> Document<'a> {
         };
         match (&*header.kind, &*header.name) {
             ("", _) => Err("has no kind"),
-            (_, "") => Err("has no metadata.name"),
+            (_, "") if text(metadata.generate_name).is_empty() => Err("has no metadata.name"),
             _ => Ok(header),
         }
     }

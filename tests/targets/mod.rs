@@ -108,6 +108,29 @@ async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_
 }
 
 #[tokio::test]
+async fn an_object_with_a_generated_name_does_not_stop_the_others() {
+    let server = Cluster::recorded("shop").start();
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: migrate-}\n";
+    let output = server.command(["history", "-f", "-"]).stdin(format!("{job}---\n{WEB}")).run_async().await;
+    assert_eq!(shown(&output.stdout), ["deployment.apps/web"]);
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("note: skipped objects without rollouts: job/migrate-\n", 0)
+    );
+    let nameless = WEB.replace("name: web", "generateName: web-");
+    let output =
+        server.command(["history", "-f", "-"]).stdin(format!("{nameless}---\n{WEB}")).run_async().await;
+    assert_eq!(shown(&output.stdout), ["deployment.apps/web"]);
+    assert_eq!((output.stderr.as_str(), output.exit), ("error: resource name may not be empty\n", 2));
+    // As in kubectl, an empty file of a directory has no objects.
+    let home = directory();
+    std::fs::write(home.join("a.yaml"), "").unwrap();
+    std::fs::write(home.join("b.yaml"), WEB).unwrap();
+    let output = server.command(["history", "-f", home.to_str().unwrap()]).run_async().await;
+    assert_eq!((shown(&output.stdout), output.exit), (vec!["deployment.apps/web"], 0));
+}
+
+#[tokio::test]
 async fn an_unusable_manifest_does_not_stop_the_others() {
     let server = Cluster::recorded("shop").start();
     let (web, broken) = (file("web.yaml", WEB), file("broken.yaml", "{"));

@@ -44,13 +44,18 @@ pub(super) fn with_rollouts<'a>(
     for object in declared {
         match kind_of(object) {
             Some(kind) => with.push((object, kind)),
-            None => without.push(format!("{}/{}", object.kind().to_lowercase(), object.name())),
+            None => without.push(short_name(object)),
         }
     }
     if !without.is_empty() {
         notes.push(format!("note: skipped objects without rollouts: {}", without.join(" ")));
     }
     with
+}
+
+/// Returns the type and name of an object in a manifest; in place of a name its `generateName`.
+pub(in crate::command) fn short_name(object: &Object) -> String {
+    format!("{}/{}", object.kind().to_lowercase(), object.name_or_prefix())
 }
 
 /// Returns the kind of an object in a manifest, if it has rollouts. Old manifests have workloads in the group `extensions`.

@@ -34,6 +34,15 @@ impl Object {
     /// # Errors
     /// If `kind` or `metadata.name` is missing.
     pub fn read(value: Value) -> Result<Self, &'static str> {
+        let object = Self::declared(value)?;
+        if object.name().is_empty() { Err("has no metadata.name") } else { Ok(object) }
+    }
+
+    /// Creates an object from the JSON of a manifest, which can have `metadata.generateName` in place of a name.
+    ///
+    /// # Errors
+    /// If `kind` is missing, or both are.
+    pub fn declared(value: Value) -> Result<Self, &'static str> {
         let object = Self(Arc::new(value));
         if !object.0.is_object() {
             return Err("is not a JSON object");
@@ -41,7 +50,7 @@ impl Object {
         if object.text("/kind").is_none_or(str::is_empty) {
             return Err("has no kind");
         }
-        if object.name().is_empty() {
+        if object.name_or_prefix().is_empty() {
             return Err("has no metadata.name");
         }
         Ok(object)
@@ -63,6 +72,13 @@ impl Object {
     #[must_use]
     pub fn name(&self) -> &str {
         self.text("/metadata/name").unwrap_or_default()
+    }
+
+    /// Returns `metadata.name`, or `metadata.generateName` of an object that has none.
+    #[must_use]
+    pub fn name_or_prefix(&self) -> &str {
+        let prefix = || self.text("/metadata/generateName").unwrap_or_default();
+        if self.name().is_empty() { prefix() } else { self.name() }
     }
 
     /// Returns `metadata.namespace`; empty if there is none.
