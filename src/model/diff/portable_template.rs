@@ -90,7 +90,7 @@ fn path_of(name: &str) -> TemplatePath {
 }
 
 /// Fields of `spec` with their defaults, as JSON. `*` stands for each element of a list.
-const POD: [(&str, &str); 12] = [
+const POD: [(&str, &str); 15] = [
     ("dnsPolicy", "\"ClusterFirst\""),
     ("restartPolicy", "\"Always\""),
     ("schedulerName", "\"default-scheduler\""),
@@ -100,9 +100,12 @@ const POD: [(&str, &str); 12] = [
     ("volumes.*.hostPath.type", "\"\""),
     ("volumes.*.downwardAPI.defaultMode", "420"),
     ("volumes.*.downwardAPI.items.*.fieldRef.apiVersion", "\"v1\""),
+    ("volumes.*.downwardAPI.items.*.resourceFieldRef.divisor", "\"0\""),
+    ("volumes.*.ephemeral.volumeClaimTemplate.spec.volumeMode", "\"Filesystem\""),
     ("volumes.*.projected.defaultMode", "420"),
     ("volumes.*.projected.sources.*.serviceAccountToken.expirationSeconds", "3600"),
     ("volumes.*.projected.sources.*.downwardAPI.items.*.fieldRef.apiVersion", "\"v1\""),
+    ("volumes.*.projected.sources.*.downwardAPI.items.*.resourceFieldRef.divisor", "\"0\""),
 ];
 
 /// Fields of a container with their defaults.
@@ -144,6 +147,9 @@ pub(in crate::model) fn without_defaults(template: &mut Value) {
         if volume.len() == 2 && volume.get("emptyDir") == Some(&json!({})) {
             volume.remove("emptyDir");
         }
+        if let Some(image) = volume.get_mut("image").and_then(Value::as_object_mut) {
+            drop_pull_policy(image, "reference", "pullPolicy");
+        }
     }
     let is_on_host = spec.get("hostNetwork") == Some(&Value::Bool(true));
     for list in ["containers", "initContainers", "ephemeralContainers"] {
@@ -153,11 +159,8 @@ pub(in crate::model) fn without_defaults(template: &mut Value) {
 
 fn drop_of_container(container: &mut Value, is_on_host: bool) {
     drop_defaults(container, &CONTAINER);
-    let policy = pull_policy(container.get("image").and_then(Value::as_str).unwrap_or_default());
     let Some(container) = container.as_object_mut() else { return };
-    if container.get("imagePullPolicy").and_then(Value::as_str) == Some(policy) {
-        container.remove("imagePullPolicy");
-    }
+    drop_pull_policy(container, "image", "imagePullPolicy");
     for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
         if let Some(probe) = container.get_mut(probe) {
             drop_defaults(probe, &PROBE);
@@ -178,9 +181,13 @@ fn drop_of_container(container: &mut Value, is_on_host: bool) {
     }
 }
 
-/// An image without a tag, or with the tag `latest`, is pulled for every container.
-fn pull_policy(image: &str) -> &'static str {
-    if has_fixed_tag(image) { "IfNotPresent" } else { "Always" }
+/// Removes the pull policy that is the default of an image: one without a tag, or with the tag `latest`, is always pulled.
+fn drop_pull_policy(members: &mut Map<String, Value>, image: &str, policy: &str) {
+    let is_fixed = has_fixed_tag(members.get(image).and_then(Value::as_str).unwrap_or_default());
+    let default = if is_fixed { "IfNotPresent" } else { "Always" };
+    if members.get(policy).and_then(Value::as_str) == Some(default) {
+        members.remove(policy);
+    }
 }
 
 /// Whether an image has a digest, or a tag other than `latest`.
@@ -303,6 +310,22 @@ mod tests {
             (
                 json!({"hostNetwork": true, "containers": [{"ports": [{"containerPort": 80, "hostPort": 80}]}]}),
                 json!({"hostNetwork": true, "containers": [{"ports": [{"containerPort": 80}]}]}),
+            ),
+            (
+                json!({"volumes": [
+                    {"downwardAPI": {"items": [{"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}]}},
+                    {"projected": {"sources": [{"downwardAPI": {"items": [{"resourceFieldRef": {"divisor": "0"}}]}}]}},
+                    {"ephemeral": {"volumeClaimTemplate": {"spec": {"volumeMode": "Filesystem"}}}},
+                    {"image": {"reference": "a:1", "pullPolicy": "IfNotPresent"}},
+                    {"image": {"reference": "a:1", "pullPolicy": "Always"}},
+                ]}),
+                json!({"volumes": [
+                    {"downwardAPI": {"items": [{"resourceFieldRef": {"resource": "limits.cpu"}}]}},
+                    {"projected": {"sources": [{"downwardAPI": {"items": [{"resourceFieldRef": {}}]}}]}},
+                    {"ephemeral": {"volumeClaimTemplate": {"spec": {}}}},
+                    {"image": {"reference": "a:1"}},
+                    {"image": {"reference": "a:1", "pullPolicy": "Always"}},
+                ]}),
             ),
         ] {
             assert_eq!(without(&stored), manifest, "{stored}");
