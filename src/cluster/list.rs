@@ -120,7 +120,10 @@ impl ListQuery {
             if page.rest.is_empty() {
                 return Ok((all, page.version));
             }
-            page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest, ""));
+            if page.items >= PAGE_SIZE {
+                deadline = None; // a full page renews the limit: it is for silence, and for pages without an end
+            }
+            page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest));
         }
     }
 

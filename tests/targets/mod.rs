@@ -229,6 +229,16 @@ async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
     assert_eq!(pages(), [page(false), page(true), page(true), (String::new(), false)]);
 }
 
+/// Each page comes within the limit of a request, and all of them do not.
+#[tokio::test(start_paused = true)]
+async fn a_slow_list_has_the_limit_for_each_page() {
+    let cluster = cluster_with_1200_pods();
+    let pods = Requests::of(Verb::List, &resource::PODS);
+    cluster.sim.fault(Fault::on(pods, FaultAction::Delay(std::time::Duration::from_secs(25))));
+    let output = cluster.command(["history", "deploy/web"]).run_async().await;
+    output.ends(0).prints("1200/1200");
+}
+
 #[tokio::test]
 async fn a_list_restarts_once_when_every_page_expires() {
     let cluster = cluster_with_1200_pods();
