@@ -22,8 +22,8 @@ use crate::model::text::shell_command::command;
 pub struct RefusedObject {
     /// The workload of the manifest.
     pub workload: Workload,
-    /// Who refuses it: the API server, or kubectl before it asks the API server.
-    pub by: &'static str,
+    /// Whether the API server refuses it, or kubectl before it asks the API server, or it cannot be previewed.
+    pub how: &'static str,
     /// The message.
     pub message: String,
 }
@@ -48,7 +48,8 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
 /// Returns the block of an object that is refused.
 #[must_use]
 pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Line {
-    title(&refused.workload, in_namespace, &format!("refused by {}", refused.by))
+    let workload = &refused.workload;
+    title(&workload.target(), workload.object().namespace(), in_namespace, refused.how)
 }
 
 fn title(workload: &Workload, in_namespace: bool, words: &str) -> Line {

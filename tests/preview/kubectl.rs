@@ -214,6 +214,94 @@ async fn what_kubectl_itself_refuses_is_its_refusal() {
     ended.ends(1);
 }
 
+/// A program that cannot apply all objects at once, lists those of `all.json` with this message, and prints `web.json` for a
+/// Deployment.
+fn listing(directory: &Directory, objects: &[Value], stderr: &str, refusal: &str) -> std::path::PathBuf {
+    directory.write("all.json", &list(objects));
+    directory.write("web.json", &changed("Deployment", "web", image("shop/web:9")).to_string());
+    directory.write("stderr", stderr);
+    directory.write("refusal", refusal);
+    directory.program(
+        "case \"$*\" in\n\
+         create*) cat all.json; cat stderr >&2; [ ! -s stderr ]; exit;;\n\
+         *--filename=-*) ;;\n\
+         *) echo 'error: the reason of kubectl' >&2; exit 1;;\n\
+         esac\n\
+         case $(cat) in\n\
+         *'\"name\":\"web\"'*) [ -s refusal ] && { cat refusal >&2; exit 1; }; echo 'Warning: old field' >&2; cat web.json;;\n\
+         *) echo '{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"new\"}}';;\n\
+         esac",
+    )
+}
+
+#[tokio::test]
+async fn an_object_with_a_generated_name_is_skipped_with_a_note() {
+    let directory = Directory::new();
+    let web = changed("Deployment", "web", image("shop/web:9"));
+    let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "migrate-"}});
+    let program = listing(&directory, &[job.clone(), web], "", "");
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
+    ended.ends(0).prints("deployment/web  revision 5 -> new revision 6\n");
+    ended.reports("note: skipped objects without a name, which kubectl does not apply: job/migrate-\n");
+    let program = listing(&directory, &[job], "", "");
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
+    ended.ends(1).reports("kubectl: error: the reason of kubectl\n");
+    let file = directory.file("all.json");
+    let run =
+        Run::of(["preview", "--applied"]).arg(file).arg("--from").arg(data().join("shop/snapshot.json"));
+    run.run_async().await.ends(0).prints("no workload\n").reports("job/migrate-\n");
+}
+
+#[tokio::test]
+async fn an_object_of_a_kind_that_is_not_installed_does_not_stop_the_others() {
+    let directory = Directory::new();
+    let stderr = "error: resource mapping not found for name: \"w\" namespace: \"\" from \"w.yaml\": no matches for kind \
+                  \"Widget\" in version \"example.org/v1\"\nensure CRDs are installed first\n";
+    let program = listing(&directory, &[changed("Deployment", "web", image("shop/web:9"))], stderr, "");
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
+    ended.ends(1).prints("deployment/web  revision 5 -> new revision 6\n");
+    ended.reports(
+        "error: refused by kubectl: resource mapping not found for name: \"w\" namespace: \"\" from \"w.yaml\": no matches \
+         for kind \"Widget\" in version \"example.org/v1\" ensure CRDs are installed first\n",
+    );
+}
+
+/// kubectl with the flag exits with 1 for objects that the API server accepts.
+#[tokio::test]
+async fn warnings_are_errors_and_no_refusals() {
+    let directory = Directory::new();
+    let program = directory.program("echo 'Warning: old field' >&2; cat objects.json");
+    directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
+    // Only a connection over a socket has the flags of the connection.
+    let cluster = Cluster::recorded("shop").served();
+    let run = |args: &[&str]| {
+        let args = ["preview", "-f", MANIFEST].iter().chain(args).copied().map(str::to_owned);
+        let run = cluster.command(args.collect::<Vec<_>>());
+        run.env("KUBECTL", &program).env("PATH", "/usr/bin:/bin").run_async()
+    };
+    let ended = run(&["--warnings-as-errors"]).await;
+    ended.ends(1).prints("deployment/web  revision 5 -> new revision 6\n");
+    assert_eq!(ended.stderr, "kubectl: Warning: old field\nerror: 1 warning received\n");
+    assert!(!directory.args()[0].iter().any(|word| word.contains("warnings")));
+    run(&[]).await.ends(0);
+}
+
+#[tokio::test]
+async fn a_workload_of_a_new_namespace_is_not_refused() {
+    let directory = Directory::new();
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}});
+    let web = changed("Deployment", "web", |object| object["metadata"]["namespace"] = "new".into());
+    let not_found =
+        "Error from server (NotFound): error when creating \"STDIN\": namespaces \"new\" not found\n";
+    let program = listing(&directory, &[namespace, web.clone()], "", not_found);
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
+    ended.ends(1).prints("deployment/web  cannot be previewed\n");
+    ended.reports("error: deployment/web: cannot be previewed: namespace \"new\" does not exist yet\n");
+    let program = listing(&directory, &[web], "", not_found);
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
+    ended.ends(1).prints("deployment/web  refused by the API server\n");
+}
+
 #[tokio::test]
 async fn a_signal_stops_kubectl_and_the_command() {
     tokio::join!(check_signal(2, 130), check_signal(15, 143), check_signal(1, 129));

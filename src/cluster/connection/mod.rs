@@ -166,6 +166,11 @@ impl Cluster {
         self.log.warnings()
     }
 
+    /// Counts a warning that the server sent to another program of this command.
+    pub fn count_warning(&self, warning: &str) {
+        self.log.count_warning(warning);
+    }
+
     /// Returns the server as `HOST:PORT`.
     pub(super) fn server(&self) -> String {
         self.server.address()

@@ -64,6 +64,11 @@ impl ResponseLog {
         self.recorded().time().unwrap_or_else(|| self.clock.now())
     }
 
+    /// Counts a warning, unless it is known.
+    pub(super) fn count_warning(&self, warning: &str) {
+        self.recorded().warnings.insert(warning.to_owned());
+    }
+
     /// Returns the number of distinct warnings.
     pub(super) fn warnings(&self) -> usize {
         self.recorded().warnings.len()

@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::source::{Access, Cluster};
 use crate::command::context::Context;
+use crate::command::targets::manifest::short_name;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::kind::Workload;
@@ -62,14 +63,13 @@ pub(super) struct ApplyResult {
 
 impl ApplyResult {
     /// Records an object that the API server or kubectl refuses.
-    fn refuse(&mut self, manifest: &Object, (by, message): (&'static str, String)) {
+    fn refuse(&mut self, manifest: &Object, (how, message): (&'static str, String)) {
         let Some(workload) = Workload::of(manifest.clone()) else {
-            let name = format!("{}/{}", manifest.kind().to_lowercase(), manifest.name());
-            let message = format!("{name}: refused by {by}: {message}");
+            let message = format!("{}: {how}: {message}", short_name(manifest));
             self.errors.push(Error::new(ErrorKind::Refused, message));
             return;
         };
-        self.refused.push(RefusedObject { workload, by, message });
+        self.refused.push(RefusedObject { workload, how, message });
     }
 }
 
@@ -81,6 +81,7 @@ pub(super) struct KubectlApply<'a> {
     /// The flags of the connection.
     flags: Vec<OsString>,
     environment: &'a Environment,
+    cluster: &'a Cluster,
     _directory: TempDir,
 }
 
@@ -92,7 +93,7 @@ impl<'a> KubectlApply<'a> {
     pub(super) async fn new(
         args: &'a ApplyArgs,
         context: &'a Context<'_>,
-        cluster: &Cluster,
+        cluster: &'a Cluster,
     ) -> Result<Self> {
         let environment = &context.world.environment;
         let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
@@ -106,7 +107,7 @@ impl<'a> KubectlApply<'a> {
         kubeconfig.push(&file);
         let others = other_flags(context.access).into_iter().map(OsString::from);
         let flags = [kubeconfig].into_iter().chain(others).collect();
-        Ok(Self { program, args, flags, environment, _directory: directory })
+        Ok(Self { program, args, flags, environment, cluster, _directory: directory })
     }
 
     /// Returns the objects as the API server would store them.
@@ -116,17 +117,22 @@ impl<'a> KubectlApply<'a> {
     pub(super) async fn run(&self, input: &[u8], ui: &mut Ui) -> Result<ApplyResult> {
         let first = self.apply(self.args.manifests.clone(), input).await?;
         if first.status.success() {
-            pass_on(&first.stderr, ui);
+            self.pass_on(&first.stderr, ui);
             let objects = objects_in(&first.stdout)?;
             return Ok(ApplyResult { objects, ..ApplyResult::default() });
         }
         let listed = self.list(input).await?;
-        let manifests = if listed.status.success() { objects_in(&listed.stdout)? } else { Vec::new() };
+        let manifests = named(objects_in(&listed.stdout).unwrap_or_default(), ui);
         if manifests.is_empty() {
-            pass_on(&first.stderr, ui);
+            self.pass_on(&first.stderr, ui);
             return Err(self.failed(first.status.code()));
         }
         let mut applied = ApplyResult::default();
+        if !listed.status.success() {
+            // kubectl lists the other objects beside those of a kind that is not installed.
+            let (how, message) = refusal(&listed.stderr);
+            applied.errors.push(Error::new(ErrorKind::Refused, format!("{how}: {message}")));
+        }
         let one_by_one = manifests.iter().map(async |manifest| {
             let input = manifest.json().to_string();
             self.apply(vec!["--filename=-".into()], input.as_bytes()).await
@@ -134,10 +140,18 @@ impl<'a> KubectlApply<'a> {
         for (manifest, result) in manifests.iter().zip(concurrently(one_by_one).await) {
             let result = result?;
             if result.status.success() {
-                pass_on(&result.stderr, ui);
+                self.pass_on(&result.stderr, ui);
                 applied.objects.extend(objects_in(&result.stdout)?);
             } else {
-                applied.refuse(manifest, refusal(&String::from_utf8_lossy(&result.stderr)));
+                let refusal = refusal(&result.stderr);
+                let new_namespace = manifests.iter().find(|other| {
+                    other.kind() == "Namespace"
+                        && refusal.1 == format!("namespaces {:?} not found", other.name())
+                });
+                let not_yet = |namespace: &Object| {
+                    ("cannot be previewed", format!("namespace {:?} does not exist yet", namespace.name()))
+                };
+                applied.refuse(manifest, new_namespace.map_or(refusal, not_yet));
             }
         }
         Ok(applied)
@@ -159,6 +173,17 @@ impl<'a> KubectlApply<'a> {
         let args = words.chain(self.flags.iter().cloned()).collect();
         let program = Program { name: self.program.clone(), args };
         program.capture(self.environment, input).await.map_err(|error| self.cannot_run(error))
+    }
+
+    /// Prints kubectl's messages with secrets masked, and counts its warnings. The prefix tells them apart from messages of
+    /// this program.
+    fn pass_on(&self, stderr: &[u8], ui: &mut Ui) {
+        for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
+            ui.err_line_once(&format!("kubectl: {}", without_secrets(line)));
+            if let Some(warning) = line.strip_prefix("Warning: ") {
+                self.cluster.count_warning(warning);
+            }
+        }
     }
 
     fn cannot_run(&self, error: std::io::Error) -> Error {
@@ -187,40 +212,44 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
     read_objects(text.to_owned(), origin).map_err(not_objects)
 }
 
-/// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.
-fn pass_on(stderr: &[u8], ui: &mut Ui) {
-    for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
-        ui.err_line_once(&format!("kubectl: {}", without_secrets(line)));
+/// Returns the objects that have a name, and prints a note of the others.
+pub(super) fn named(objects: Vec<Object>, ui: &mut Ui) -> Vec<Object> {
+    let (with, without): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| !object.name().is_empty());
+    if !without.is_empty() {
+        let names = without.iter().map(short_name).collect::<Vec<_>>().join(" ");
+        ui.err_line(&format!("note: skipped objects without a name, which kubectl does not apply: {names}"));
     }
+    with
 }
 
 /// Returns who refused one object and why, from kubectl's messages. kubectl prints the whole patch before the reason, and
 /// the object around it in several forms. `error:` begins what kubectl itself refuses, such as an object of an unknown
 /// kind, or one that its own validation finds wrong.
-fn refusal(stderr: &str) -> (&'static str, String) {
+fn refusal(stderr: &[u8]) -> (&'static str, String) {
+    let stderr = String::from_utf8_lossy(stderr);
     let lines = stderr.lines().filter(|line| !line.starts_with("Warning: ") && !line.trim().is_empty());
     let text = lines.map(str::trim).collect::<Vec<_>>().join(" ");
     let text = ["error when patching \"STDIN\": ", "error when creating \"STDIN\": "]
         .iter()
         .find_map(|phrase| text.split_once(phrase).map(|(_, reason)| reason))
         .unwrap_or(&text);
-    let by = if text.starts_with("error: ") { "kubectl" } else { "the API server" };
+    let how = if text.starts_with("error: ") { "refused by kubectl" } else { "refused by the API server" };
     let reason = text.split_once(" is invalid: ").map_or(text, |(_, reason)| reason);
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
     let reason = match reason.strip_prefix("Error from server (").and_then(|rest| rest.split_once("): ")) {
         Some((_, reason)) => reason,
         None => reason,
     };
-    (by, without_secrets(if reason.is_empty() { "kubectl printed no reason" } else { reason }))
+    (how, without_secrets(if reason.is_empty() { "kubectl printed no reason" } else { reason }))
 }
 
-/// Returns the flags that a kubeconfig cannot hold. Each is one word, so that no value can be read as a flag.
+/// Returns the flags that a kubeconfig cannot hold. Each is one word, so that no value can be read as a flag. Without
+/// `--warnings-as-errors`, with which kubectl fails for objects that it accepts: warnings are counted here.
 fn other_flags(access: &Access) -> Vec<String> {
     let overrides = &access.overrides;
     let namespace = access.namespace.as_ref().map(|namespace| format!("--namespace={namespace}"));
     let timeout = overrides.request_timeout.map(|limit| format!("--request-timeout={}ms", limit.as_millis()));
-    let warnings = overrides.warnings_as_errors.then(|| "--warnings-as-errors=true".to_owned());
-    [namespace, timeout, warnings].into_iter().flatten().collect()
+    [namespace, timeout].into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -275,7 +304,8 @@ mod tests {
             ("", "kubectl printed no reason"),
         ] {
             let by = if stderr.starts_with("error: ") { "kubectl" } else { "the API server" };
-            assert_eq!(refusal(stderr), (by, reason.to_owned()), "{stderr}");
+            let (how, found) = refusal(stderr.as_bytes());
+            assert_eq!((how, found.as_str()), (format!("refused by {by}").as_str(), reason), "{stderr}");
         }
     }
 
@@ -296,7 +326,6 @@ mod tests {
                 ..Overrides::default()
             },
         };
-        let expected = ["--namespace=--shop", "--request-timeout=1500ms", "--warnings-as-errors=true"];
-        assert_eq!(other_flags(&access), expected);
+        assert_eq!(other_flags(&access), ["--namespace=--shop", "--request-timeout=1500ms"]);
     }
 }

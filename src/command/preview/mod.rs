@@ -9,7 +9,7 @@ use std::io::Read;
 
 use serde_json::Value;
 
-use self::kubectl_apply::{ApplyResult, KubectlApply};
+use self::kubectl_apply::{ApplyResult, KubectlApply, named};
 use super::CommandOutcome;
 use super::diff::show_lines;
 use super::event_loop::StopSignals;
@@ -76,7 +76,7 @@ impl AppliedObjects {
     async fn read(&self, context: &Context<'_>, ui: &mut Ui) -> Result<ApplyResult> {
         match self {
             Self::Recorded(objects) => {
-                Ok(ApplyResult { objects: objects.clone()?, ..ApplyResult::default() })
+                Ok(ApplyResult { objects: named(objects.clone()?, ui), ..ApplyResult::default() })
             }
             Self::Kubectl(args) => {
                 let input = args.input.as_ref().map_err(Error::clone)?;
@@ -142,10 +142,10 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     }
     for refused in &applied.refused {
         printed.show_refused(refused, ui);
-        let RefusedObject { workload, by, message } = refused;
+        let RefusedObject { workload, how, message } = refused;
         let live = live(workload, source).await.ok().flatten();
         let hint = live.and_then(|live| refusal_by_plan(&live, message));
-        let message = format!("{}: refused by {by}: {message}", workload.target());
+        let message = format!("{}: {how}: {message}", workload.target());
         errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
     errors.extend(applied.errors);
