@@ -104,6 +104,13 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let applied = request.applied.read(context, ui).await?;
+    let lacks_namespace =
+        |object: &Object| object.namespace().is_empty() && Workload::of(object.clone()).is_some();
+    let namespace = match &context.access.namespace {
+        Some(namespace) => namespace.clone(),
+        None if applied.objects.iter().any(lacks_namespace) => source.default_namespace()?,
+        None => String::new(),
+    };
     let mut others = BTreeMap::new();
     let mut workloads = Vec::new();
     let identity =
@@ -112,13 +119,19 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     for object in applied.objects {
         let kind = object.kind().to_owned();
         match Workload::of(object) {
+            Some(workload) if workload.object().namespace().is_empty() => {
+                workloads.extend(in_namespace(&workload, &namespace));
+            }
             Some(workload) => workloads.push(workload),
             None => *others.entry(kind).or_insert(0) += 1,
         }
     }
-    let is_given = |namespace: &str, named: &Reference| {
-        let namespace = if named.type_.is_namespaced() { namespace } else { "" };
-        given.contains(&(named.type_.title().to_owned(), namespace.to_owned(), named.name.clone()))
+    let is_given = |of_workload: &str, named: &Reference| {
+        let is_in = |namespace: &str| {
+            given.contains(&(named.type_.title().to_owned(), namespace.to_owned(), named.name.clone()))
+        };
+        is_in(if named.type_.is_namespaced() { of_workload } else { "" })
+            || of_workload == namespace && is_in("")
     };
     let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
     let (before, findings) =
@@ -152,6 +165,19 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     errors.extend(printed.finish(&others, ui).err());
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     Ok(CommandOutcome { errors, ..exit.into() })
+}
+
+/// Returns a workload in a namespace. As for kubectl, that of the command counts where the object has none.
+fn in_namespace(workload: &Workload, namespace: &str) -> Option<Workload> {
+    let mut object = workload.object().json().clone();
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
+    metadata.insert("namespace".to_owned(), namespace.into());
+    Workload::of_json(&object)
+}
+
+/// Returns the Kind, the namespace and the name of an object.
+fn identity(object: &Object) -> (String, String, String) {
+    (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned())
 }
 
 /// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.
