@@ -63,9 +63,10 @@ fn outcome(preview: &Preview) -> String {
         preview.from.as_ref().map_or_else(|| "live".to_owned(), |from| format!("revision {}", from.label()));
     let named = |name: &Option<String>| name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     match &preview.outcome {
-        PreviewOutcome::Created { name } => {
+        PreviewOutcome::Created { name, is_after_pause } => {
             let pods = match preview.after.wanted() {
                 0 => String::new(),
+                pods if *is_after_pause => format!(" paused, with {} when it is resumed", pods::pods(pods)),
                 pods => format!(" with {}", pods::pods(pods)),
             };
             let revision = name.as_ref().map(|name| format!(", revision 1 ({name})")).unwrap_or_default();
@@ -163,7 +164,7 @@ pub fn json_list(items: &[Value], others: &BTreeMap<String, usize>) -> Value {
 #[must_use]
 pub fn item_json(preview: &Preview) -> Value {
     let (outcome, to, name) = match &preview.outcome {
-        PreviewOutcome::Created { name } => ("created", Some(1), name.clone()),
+        PreviewOutcome::Created { name, .. } => ("created", Some(1), name.clone()),
         PreviewOutcome::Unchanged => ("unchanged", None, None),
         PreviewOutcome::NoRollout => ("no-rollout", None, None),
         PreviewOutcome::Released => ("released", None, None),
@@ -174,7 +175,11 @@ pub fn item_json(preview: &Preview) -> Value {
         PreviewOutcome::Returns { to, .. } => to.number.known(),
         _ => None,
     };
-    let is_after_pause = matches!(&preview.outcome, PreviewOutcome::NewRevision { is_after_pause: true, .. });
+    let is_after_pause = matches!(
+        &preview.outcome,
+        PreviewOutcome::NewRevision { is_after_pause: true, .. }
+            | PreviewOutcome::Created { is_after_pause: true, .. }
+    );
     let fields: Vec<Value> = preview
         .fields
         .iter()

@@ -53,6 +53,34 @@ fn every_outcome_has_its_words() {
 }
 
 #[test]
+fn an_object_without_a_namespace_is_in_that_of_the_command() {
+    let web = || {
+        changed("Deployment", "web", |object| {
+            object["metadata"].as_object_mut().unwrap().remove("namespace");
+        })
+    };
+    assert_eq!(preview(&[web()], &[]).stdout, "deployment/web  no change\n");
+    assert_eq!(preview(&[web()], &["-n", "other"]).stdout, "deployment/web  is created with 4 pods\n");
+    let json: Value = serde_json::from_str(&preview(&[web()], &["-o", "json"]).stdout).unwrap();
+    assert_eq!(json["items"][0]["workload"]["namespace"], "shop");
+}
+
+#[test]
+fn a_paused_deployment_gets_its_pods_when_it_is_resumed() {
+    let cart = changed("Deployment", "web", |object| {
+        object["metadata"]["name"] = "cart".into();
+        object["spec"]["paused"] = true.into();
+    });
+    let ended = preview(std::slice::from_ref(&cart), &[]);
+    assert_eq!(ended.stdout, "deployment/cart  is created paused, with 4 pods when it is resumed\n");
+    let json: Value = serde_json::from_str(&preview(&[cart], &["-o", "json"]).stdout).unwrap();
+    assert_eq!(
+        (&json["items"][0]["outcome"], &json["items"][0]["afterPause"]),
+        (&json!("created"), &json!(true))
+    );
+}
+
+#[test]
 fn a_slow_rollout_has_its_least_time() {
     let slow = || {
         changed("Deployment", "web", |object| {

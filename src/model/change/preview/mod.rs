@@ -45,7 +45,10 @@ impl Preview {
     pub fn of_new(after: Workload) -> Self {
         let template = after.template();
         Self {
-            outcome: PreviewOutcome::Created { name: after.name_of_next_revision() },
+            outcome: PreviewOutcome::Created {
+                name: after.name_of_next_revision(),
+                is_after_pause: is_after_pause(&after),
+            },
             from: None,
             changes: Diff::between(&template, &template, SecretValues::Masked),
             fields: Vec::new(),
@@ -110,9 +113,14 @@ fn new_template(after: &Workload, revisions: &Revisions) -> PreviewOutcome {
         None => PreviewOutcome::NewRevision {
             number,
             name: after.name_of_next_revision(),
-            is_after_pause: after.is_paused() && after.kind().revisions().is_synced(),
+            is_after_pause: is_after_pause(after),
         },
     }
+}
+
+/// Whether the controller creates the revision of a new template only when the workload is resumed.
+fn is_after_pause(after: &Workload) -> bool {
+    after.is_paused() && after.kind().revisions().is_synced()
 }
 
 /// What applying an object would do to the revisions of a workload.
@@ -122,6 +130,8 @@ pub enum PreviewOutcome {
     Created {
         /// The name of its first revision, where it can be foretold.
         name: Option<String>,
+        /// Whether the revision and its pods are created only after the workload is resumed.
+        is_after_pause: bool,
     },
     /// Nothing changes.
     Unchanged,

@@ -110,10 +110,14 @@ fn every_kind_of_change_has_its_outcome() {
 fn a_new_workload_is_created_with_a_foretold_name() {
     let preview = Preview::of_new(workload("StatefulSet", "x:1", &json!({})));
     assert!(
-        matches!(&preview.outcome, PreviewOutcome::Created { name: Some(name) } if name.starts_with("w-"))
+        matches!(&preview.outcome, PreviewOutcome::Created { name: Some(name), .. } if name.starts_with("w-"))
     );
-    let preview = Preview::of_new(workload("Deployment", "x:1", &json!({})));
-    assert!(matches!(&preview.outcome, PreviewOutcome::Created { name: None }));
+    for paused in [false, true] {
+        let preview = Preview::of_new(workload("Deployment", "x:1", &json!({"paused": paused})));
+        assert!(
+            matches!(preview.outcome, PreviewOutcome::Created { name: None, is_after_pause } if is_after_pause == paused)
+        );
+    }
 }
 
 #[test]
