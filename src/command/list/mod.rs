@@ -68,11 +68,8 @@ impl Request {
     /// since the time that was asked for.
     pub(super) fn view(&self, observed: &Observation, now: Timestamp) -> Option<RolloutView> {
         let view = RolloutView::of(observed, now);
-        let view = if self.since.is_some() || self.output == TableForm::Wide {
-            view.with_change(observed)
-        } else {
-            view
-        };
+        let shows_change = matches!(self.output, TableForm::Wide | TableForm::Document(_));
+        let view = if shows_change || self.since.is_some() { view.with_change(observed) } else { view };
         let is_recent = |since: StartTime| {
             view.change.as_ref().is_some_and(|change| change.start.may_be_since(since.resolve(now)))
         };

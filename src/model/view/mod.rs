@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::Timestamp;
 
 use self::since::{ended_at, since};
-use crate::model::api::managed_fields::{Authorship, template_owners};
+use crate::model::api::managed_fields::template_owners;
 use crate::model::api::pod::Pod;
 use crate::model::cause::{AllowedRestarts, Cause, causes_of, stuck_if};
 use crate::model::change::undo::rollback_command;
@@ -18,7 +18,7 @@ use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::{Observation, is_outage, ready_by_revision};
-use crate::model::status::uses::{TemplateChange, last_change, template_author};
+use crate::model::status::uses::{TemplateChange, last_change};
 use crate::model::status::verdict;
 use crate::model::text::plural::plural;
 
@@ -51,8 +51,6 @@ pub struct RolloutView {
     pub next_change_hold: Option<String>,
     /// When this state began; none if no timestamp shows it.
     pub since: Option<Timestamp>,
-    /// The last writer of the template; none if it is not known.
-    pub author: Option<Authorship>,
     /// The last change of the template; none if it is not known, or was not asked for.
     pub change: Option<TemplateChange>,
     /// The types that could not be read.
@@ -134,7 +132,6 @@ impl RolloutView {
             causes,
             next_change_hold: next_change_hold(&observed.workload).filter(|_| is_complete),
             since,
-            author: template_author(observed),
             change: None,
             unknown: observed.unread_types(verdict.state),
             workload: observed.workload.clone(),

@@ -15,6 +15,7 @@ use super::columns::{aligned, markdown};
 use super::json::{document, merge, rollout_json};
 use super::line::Line;
 use crate::model::kind::strategy::update_strategy;
+use crate::model::status::uses::TemplateChange;
 use crate::model::view::{RolloutView, StateCounts};
 
 /// The width into which the wide table fits on a narrower terminal.
@@ -73,13 +74,13 @@ pub fn json(shown: &[&RolloutView], all: &[RolloutView]) -> Value {
 
 /// Returns one rollout.
 fn item_json(rollout: &RolloutView) -> Value {
-    let author = rollout.author.as_ref();
+    let author = rollout.change.as_ref().and_then(TemplateChange::author);
     let mut item = rollout_json(rollout);
     let facts = json!({
         "images": rollout.workload.template().images(),
         "strategy": update_strategy(&rollout.workload),
-        "templateChangedBy": author.map(|author| &author.manager),
-        "templateChangedAt": author.map(|author| author.time.to_string()),
+        "templateChangedBy": author.as_ref().map(|author| &author.manager),
+        "templateChangedAt": author.as_ref().map(|author| author.time.to_string()),
     });
     merge(&mut item, facts);
     item

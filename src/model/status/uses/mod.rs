@@ -4,9 +4,8 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::verdict;
 use crate::model::api::managed_fields::{
-    Authorship, last_template_author, owner_of_change, template_changers, template_owners,
+    Authorship, last_template_author, template_changers, template_owners,
 };
-use crate::model::api::patch::FieldPath;
 use crate::model::api::pod::Pod;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -192,28 +191,6 @@ const CONTROLLER_DELAY: SignedDuration = SignedDuration::from_secs(2);
 /// How much the clocks of two API servers may differ.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);
 
-/// Returns the client that changed the template last; none if it is not known.
-///
-/// A client that only removes fields can own none of them, so that managed fields do not have it. So the owner that wrote
-/// last is the client only if its stamp fits: it is later than the creation of the revision before, and the current revision
-/// was created just after it, unless it is used again. Another owner is the client only if it owns a field that differs from
-/// the revision before.
-#[must_use]
-pub fn template_author(observed: &Observation) -> Option<Authorship> {
-    let (object, revisions) = (observed.workload.object(), &observed.revisions);
-    let author = last_template_author(object)?;
-    let current = revisions.current();
-    let Some(before) = revisions.before_live(1) else { return Some(author) };
-    let is_late = |created: Timestamp| created.duration_since(author.time) > CONTROLLER_DELAY;
-    let follows = before.created.is_none_or(|created| author.time > created);
-    if follows && !current.and_then(|current| current.created).is_some_and(is_late) {
-        return Some(author);
-    }
-    let before = before.template().without_hash_labels();
-    let owner = || owner_of_change(object, &FieldPath::template(), Some(&before));
-    if before.is_null() { None } else { owner() }
-}
-
 /// Returns the uses of the kept revisions with their authors, oldest first. A return with an author began at the author's
 /// write.
 ///
@@ -365,16 +342,37 @@ pub struct TemplateChange {
     pub by: Option<String>,
 }
 
-/// Returns the last change of the template of a workload; none if no stamp shows it. A template without a revision, as of a
-/// paused Deployment, changed when a field manager of it wrote last.
+impl TemplateChange {
+    /// Returns the field manager that made it, with the time; none if it is not known.
+    #[must_use]
+    pub fn author(&self) -> Option<Authorship> {
+        Some(Authorship { manager: self.by.clone()?, time: self.start.latest() })
+    }
+}
+
+/// Returns the last change of the template of a workload; none if no stamp shows it.
+///
+/// A template without a revision, as of a paused Deployment, changed when an owner of a field that differs from the newest
+/// revision wrote last. A client that only removes fields owns none of them: then it is the last owner of the template that
+/// wrote after that revision came into use.
 #[must_use]
 pub fn last_change(observed: &Observation) -> Option<TemplateChange> {
-    if observed.revisions.current().is_none() {
-        let author = last_template_author(observed.workload.object())?;
-        return Some(TemplateChange { start: UseStart::At(author.time), by: Some(author.manager) });
+    let mut uses = uses(observed);
+    if observed.revisions.current().is_some() {
+        let last = uses.pop()?;
+        return Some(TemplateChange { start: last.start, by: last.by });
     }
-    let last = uses(observed).pop()?;
-    Some(TemplateChange { start: last.start, by: last.by })
+    let changer = pending_changers(observed, &uses).into_iter().max_by_key(|author| author.time);
+    let last = uses.last().map(|last| last.start.earliest());
+    let is_later = |author: &Authorship| last.is_none_or(|last| author.time > last);
+    let author = changer.or_else(|| last_template_author(observed.workload.object()).filter(is_later))?;
+    Some(TemplateChange { start: UseStart::At(author.time), by: Some(author.manager) })
+}
+
+/// Returns the client that changed the template last; none if it is not known.
+#[must_use]
+pub fn template_author(observed: &Observation) -> Option<Authorship> {
+    last_change(observed)?.author()
 }
 
 /// Returns when the last use of a revision began; none if no stamp shows it.

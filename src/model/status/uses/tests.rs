@@ -48,6 +48,7 @@ fn an_owner_is_named_only_if_its_write_fits_the_revisions() {
         ("a removal 5 s after a change", vec![("13:00:00", &with_env), ("13:00:05", &live)], false),
         ("a removal 1 s after a change", vec![("13:00:00", &with_env), ("13:00:01", &live)], false),
         ("a removal that has no revision yet", vec![("13:00:00", &with_env)], false),
+        ("the same after a rollback", vec![("12:00:00", &one), ("11:00:00", &with_env)], false),
         ("a rollback by another client", vec![("13:00:00", &with_env), ("10:00:00", &live)], false),
     ] {
         let owned = json!({".": {}, "f:name": {}, "f:image": {}});
@@ -70,5 +71,26 @@ fn a_write_long_after_the_creation_of_a_revision_did_not_begin_it() {
         let authors: Vec<_> = uses(&observed).into_iter().map(|one| one.by).collect();
         let expected = [None, expected, Some("kubectl-edit")].map(|author| author.map(str::to_owned));
         assert_eq!(authors, expected, "{time}");
+        // The header of `history` named helm, and the time of its write.
+        let author = template_author(&observed).unwrap();
+        let shown = (author.manager.as_str(), author.time.to_string());
+        assert_eq!(shown, ("kubectl-edit", "2026-11-20T13:00:00Z".to_owned()), "{time}");
     }
+}
+
+/// Helm applied the release again during a pause, after another client had changed the environment.
+#[test]
+fn the_owner_of_a_changed_field_made_the_change_that_has_no_revision_yet() {
+    let (no_env, env) = (json!([]), json!([{"name": "A", "value": "1"}]));
+    let (one, live) = (template("x:1", &no_env), template("x:1", &env));
+    let managers = [
+        ("helm", "14:00:00", json!({"f:image": {}})),
+        ("kubectl-edit", "13:00:00", json!({"f:env": {"k:{\"name\":\"A\"}": {".": {}, "f:value": {}}}})),
+    ];
+    let observed = observation(&managers, &live, &[("11:00:00", &one)]);
+    let author = template_author(&observed).unwrap();
+    assert_eq!(
+        (author.manager.as_str(), author.time.to_string().as_str()),
+        ("kubectl-edit", "2026-11-20T13:00:00Z")
+    );
 }
