@@ -22,7 +22,8 @@ pub struct RevisionUse<'a> {
     pub was: Option<i64>,
     /// Whether the revision was in use before.
     pub is_return: bool,
-    /// The revision in use before; none if it is not known, because the controller has deleted it, or if there was none.
+    /// The revision in use before; none if it is not known, because the controller has deleted it and its number is missing,
+    /// or if there was none.
     pub before: Option<&'a Revision>,
     /// When it began.
     pub start: UseStart,
@@ -97,8 +98,7 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
         let is_first = was.is_none() && newest.is_none_or(|newest| created >= newest);
         if was.is_none() && !is_first {
             // Its number in its first use is not stored, and follows only for the one before number 2.
-            let later = |one: &RevisionUse<'_>| matches!(one.start, UseStart::At(time) if time > created);
-            let index = uses.iter().position(later).unwrap_or(uses.len());
+            let index = index_of_first_use(&uses, created);
             let first = uses.get(index).filter(|next| index == 0 && next.number == Some(2)).map(|_| 1);
             uses.insert(index, a_use(revision, first, None, UseStart::At(created)));
         }
@@ -121,6 +121,23 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
 fn a_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseStart) -> RevisionUse<'_> {
     let is_return = matches!(start, UseStart::Between { .. });
     RevisionUse { revision, number, was, is_return, before: None, start, end: None, by: None }
+}
+
+/// Returns the index of the first use of a revision, whose number then is not stored: after the revisions that are older,
+/// where a number is missing, and before those that are newer.
+fn index_of_first_use(uses: &[RevisionUse<'_>], created: Timestamp) -> usize {
+    let is_older = |one: &RevisionUse<'_>| matches!(one.start, UseStart::At(time) if time <= created);
+    let start = uses.iter().rposition(is_older).map_or(0, |last| last + 1);
+    let is_next = |index: &usize| {
+        let [before, one] = [index.saturating_sub(1), *index].map(|index| &uses[index]);
+        matches!(one.start, UseStart::At(_)) || skips_numbers(before.number, one.number)
+    };
+    (start..uses.len()).find(is_next).unwrap_or(uses.len())
+}
+
+/// Whether a number between two is missing, so that a revision was in use between them.
+pub(in crate::model) fn skips_numbers(before: Option<i64>, after: Option<i64>) -> bool {
+    before.zip(after).is_some_and(|(before, after)| before < after.saturating_sub(1))
 }
 
 /// Returns each number of each revision, ascending, with the number of that revision before it.
@@ -161,11 +178,12 @@ fn link(uses: &mut [RevisionUse<'_>]) {
         };
         next = Some((one.is_return, known));
     }
-    for index in 1..uses.len() {
-        let before = uses.get(index - 1).map(|before| before.revision);
-        if let Some(one) = uses.get_mut(index) {
-            one.before = before.filter(|before| before.name != one.revision.name);
-        }
+    let mut before: Option<(&Revision, Option<i64>)> = None; // with its number, or the one that it must have had
+    for one in uses {
+        let known = before.filter(|(_, number)| !skips_numbers(*number, one.number));
+        one.before = known.map(|(before, _)| before).filter(|before| before.name != one.revision.name);
+        let next = before.and_then(|(_, number)| number?.checked_add(1));
+        before = Some((one.revision, one.number.or(next)));
     }
 }
 

@@ -20,7 +20,7 @@ use crate::model::observation::{Observation, Role};
 use crate::model::revision::references::{Configuration, NamedConfiguration, ObjectKey};
 use crate::model::revision::{Integrity, PodCount, Revision};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
-use crate::model::status::uses::{RevisionUse, dated_uses, template_author, uses};
+use crate::model::status::uses::{RevisionUse, dated_uses, skips_numbers, template_author, uses};
 
 /// The history of one workload.
 #[derive(Debug)]
@@ -48,8 +48,8 @@ pub struct HistoryEntry<'a> {
     pub integrity: Integrity,
     /// The images of its containers, init containers first.
     pub images: Vec<String>,
-    /// What it changed, as the parts of one line with secrets masked; none for the oldest kept revision. Empty for no
-    /// change.
+    /// What it changed, as the parts of one line with secrets masked; none if the revision in use before is not known. Empty
+    /// for no change.
     pub changes: Option<Vec<String>>,
     /// The revision that its change-cause was copied from, if it is a copy.
     pub cause_origin: Option<&'a Revision>,
@@ -61,11 +61,11 @@ impl<'a> History<'a> {
     pub fn of(observation: &'a Observation, now: Timestamp) -> Self {
         let (role, count) = (observation.roles(), observation.pod_counts());
         let uses = dated_uses(observation);
-        let origins = cause_origins(uses.iter().map(|one| one.revision));
+        let origins = cause_origins(&uses);
         let present = uses.iter().filter(|one| one.number == one.revision.number.known());
         let predecessors: BTreeMap<&str, &Revision> =
             present.filter_map(|one| Some((one.revision.name.as_str(), one.before?))).collect();
-        let mut row_above: Option<(&str, Value)> = None; // mostly the predecessor
+        let mut row_above: Option<(&Revision, Value)> = None; // mostly the predecessor
         let entries = observation.revisions.iter().map(|revision| {
             let template = revision.template();
             let images = template.images().into_iter().map(str::to_owned).collect();
@@ -73,14 +73,16 @@ impl<'a> History<'a> {
             let between =
                 |before: &Value| Diff::of_canonical(before, &template, SecretValues::Masked).summary();
             let changes = match (predecessors.get(revision.name.as_str()), &row_above) {
-                (Some(before), Some((name, above))) if *name == before.name => Some(between(above)),
+                (Some(before), Some((one, above))) if one.name == before.name => Some(between(above)),
                 (Some(before), _) => Some(between(&before.template().into_canonical())),
                 // Recorded objects can lack the time of their creation.
-                (None, above) => {
-                    above.as_ref().filter(|_| revision.created.is_none()).map(|(_, above)| between(above))
+                (None, Some((one, above))) if revision.created.is_none() => {
+                    let is_known = !skips_numbers(one.number.known(), revision.number.known());
+                    is_known.then(|| between(above))
                 }
+                (None, _) => None,
             };
-            row_above = Some((&revision.name, template));
+            row_above = Some((revision, template));
             HistoryEntry {
                 revision,
                 pods: count(revision),
@@ -100,20 +102,16 @@ impl<'a> History<'a> {
 ///
 /// A change without a cause keeps the annotation of the workload, which the controller copies to the new revision. So a
 /// cause is a copy if the revision before the first use has it too.
-fn cause_origins<'a>(
-    in_order_of_use: impl Iterator<Item = &'a Revision>,
-) -> BTreeMap<&'a str, Option<&'a Revision>> {
-    let mut origins = BTreeMap::new();
-    let mut before: Option<&Revision> = None;
-    for revision in in_order_of_use {
-        if !origins.contains_key(revision.name.as_str()) {
-            let same = before.filter(|before| {
-                before.change_cause.is_some() && before.change_cause == revision.change_cause
+fn cause_origins<'a>(uses: &[RevisionUse<'a>]) -> BTreeMap<&'a str, Option<&'a Revision>> {
+    let mut origins = BTreeMap::<&str, Option<&Revision>>::new();
+    for one in uses {
+        if !origins.contains_key(one.revision.name.as_str()) {
+            let same = one.before.filter(|before| {
+                before.change_cause.is_some() && before.change_cause == one.revision.change_cause
             });
             let origin = same.map(|same| origins.get(same.name.as_str()).copied().flatten().unwrap_or(same));
-            origins.insert(revision.name.as_str(), origin);
+            origins.insert(&one.revision.name, origin);
         }
-        before = Some(revision);
     }
     origins
 }

@@ -310,6 +310,23 @@ fn a_controller_revision_with_a_higher_number_than_a_newer_one_is_a_return() {
     }
 }
 
+/// The first rollback was from the third revision, and the second one to it. Its first use followed the first rollback.
+#[test]
+fn the_first_use_of_a_revision_is_where_a_number_is_missing() {
+    let kept: [(&str, i64, &[i64]); 4] =
+        [("x:2", 100, &[2]), ("x:1", 0, &[4]), ("x:4", 300, &[5]), ("x:3", 200, &[6])];
+    let rows = Case { kind: "StatefulSet", live: "x:3", kept: &kept, ..Case::default() }.rows(0);
+    let before = [
+        "300 5: image x:4 by - undone",
+        "200..300 4 back: image x:1 by - replaced",
+        "200 -: image x:3 by - undone",
+        "100 2: image x:2 by - replaced",
+        "0 1: first by - replaced",
+    ];
+    assert_eq!(rows[1..], before);
+    assert!(rows[0].starts_with("300.. 6 back: image x:3 by - "), "{}", rows[0]);
+}
+
 /// A rollback of the second revision takes the number of the first one away.
 #[test]
 fn the_first_revision_is_known_when_only_its_later_number_is_stored() {
@@ -420,4 +437,18 @@ fn changes_are_those_to_the_revision_before_and_the_oldest_one_is_not_the_first(
     assert_eq!(rows_of_history(&kept), ["4 oldest kept: w:4", "5 image w:5"]);
     let kept: [(&[i64], _, _); 1] = [(&[1, 3], "w:1", "a")];
     assert_eq!(rows_of_history(&kept), ["3 first: w:1"]);
+}
+
+/// Revision 2 is not kept: nothing shows what 3 changed, nor who did, nor whether its cause is a copy.
+#[test]
+fn a_revision_after_a_missing_number_is_compared_with_none() {
+    let kept: [(&[i64], _, _); 3] = [(&[1, 4], "w:1", "a"), (&[3], "w:3", "a"), (&[5], "w:5", "a")];
+    let rows = ["3 oldest kept: w:3", "4 image w:1", "5 image w:5 (as in 4)"];
+    assert_eq!(rows_of_history(&kept), rows);
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1]), ("x:3", 100, &[3])];
+    for (second, by) in [(100, "set"), (500, "-")] {
+        let case =
+            Case { live: "x:3", kept: &kept, managers: vec![setter("set", second)], ..Case::default() };
+        assert_eq!(case.rows(1), [format!("100 3: oldest by {by} complete")]);
+    }
 }
