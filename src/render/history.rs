@@ -145,7 +145,7 @@ fn role_name(role: Role) -> &'static str {
 /// Returns what a revision changed: `image shop/web:1.1, env MODE=prod`.
 #[must_use]
 pub fn changes(entry: &HistoryEntry<'_>) -> String {
-    let is_first = entry.revision.numbers().min().is_none_or(|number| number <= 1);
+    let is_first = entry.revision.numbers().min().is_some_and(|number| number <= 1);
     change_words(entry.changes.as_deref(), &entry.images, is_first)
 }
 

@@ -153,9 +153,8 @@ impl RecentRollout<'_> {
     /// Whether it is the first revision of the workload.
     #[must_use]
     pub fn is_first(&self) -> bool {
-        let RevisionUse { revision, number, is_return, before, .. } = &self.used;
-        let has_first_number = number.map_or(revision.numbers().next().is_none(), |number| number <= 1);
-        !is_return && before.is_none() && has_first_number
+        let RevisionUse { number, is_return, before, .. } = &self.used;
+        !is_return && before.is_none() && number.is_some_and(|number| number <= 1)
     }
 
     /// Returns the images of its containers, init containers first.
