@@ -30,10 +30,11 @@ pub fn rows(rows: &[ChangeRow]) -> Vec<Line> {
     let cells = rows.iter().map(|row| {
         let scope = if row.scope == before { "" } else { row.scope.as_str() };
         before = &row.scope;
+        let text = if row.text.is_empty() { String::new() } else { format!(" {}", row.text) };
         vec![
             Line::styled(Style::Heading, format!("  {scope}")),
             Line::of(format!(" {}", row.field)),
-            Line::of(format!(" {}", row.text)),
+            Line::of(text),
         ]
     });
     aligned(cells.collect())
@@ -148,6 +149,7 @@ pub fn json(
         "fromDigest": digest(from_digest),
         "toDigest": digest(to_digest),
         "changes": changes(diff),
+        "reordered": reordered(diff),
         "podUpdate": update,
     });
     document("Diff", facts)
@@ -157,6 +159,12 @@ pub fn json(
 #[must_use]
 pub fn changes(diff: &Diff) -> Value {
     diff.changes().iter().map(change_json).collect()
+}
+
+/// Returns the paths of the lists whose elements have another order.
+#[must_use]
+pub fn reordered(diff: &Diff) -> Value {
+    diff.reordered().iter().map(ToString::to_string).collect()
 }
 
 fn change_json(change: &Change) -> Value {

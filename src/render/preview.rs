@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::change::{pods_cannot_start, stuck_pods};
-use super::diff::{self, changes};
+use super::diff::{self, changes, reordered};
 use super::json::{document, least_time_json, workload_json};
 use super::line::{Line, Style};
 use super::{owner_warnings, pods};
@@ -203,6 +203,7 @@ pub fn item_json(preview: &Preview) -> Value {
         "returnsTo": returns_to,
         "afterPause": is_after_pause,
         "changes": changes(&preview.changes),
+        "reordered": reordered(&preview.changes),
         "fields": fields,
         "effect": preview.effect.as_ref().filter(|_| preview.outcome.is_rollout()).map(effect_json),
         "warnings": warnings,

@@ -40,8 +40,9 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
     );
     if changes.is_empty() {
         lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
+    } else {
+        lines.extend(diff::rows(&changes.rows()));
     }
-    lines.extend(diff::rows(&changes.rows()));
     lines.extend(pods::effect_lines(&undo.effect));
     if undo.ends_hold.as_ref().is_some_and(|hold| hold.is_in_force(&observed.workload)) {
         lines.push(Line::of("  releases the hold and restores the update strategy"));

@@ -1,8 +1,8 @@
 //! The output formats of `diff`, and its exit codes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::diff::{changes_in, diff, diff_of, web};
+use crate::diff::{diff, diff_of, web};
 
 fn text(namespace: &str, args: &[&str]) -> String {
     let output = diff(namespace, args).run();
@@ -66,7 +66,28 @@ fn another_order_of_a_keyed_list_is_not_a_change() {
             "{args:?}"
         );
     }
-    assert_eq!(changes_in(&diff_of(&[from, to], &["-o", "json"]).run().stdout), json!([]));
+    let document: Value = serde_json::from_str(&diff_of(&[from, to], &["-o", "json"]).run().stdout).unwrap();
+    assert_eq!(
+        (&document["changes"], &document["reordered"]),
+        (&json!([]), &json!(["spec.containers[web].ports"]))
+    );
+}
+
+/// An env can refer to those before it.
+#[test]
+fn another_order_of_the_env_is_a_difference() {
+    let with = |image: &str, names: [&str; 2]| {
+        web(&json!({"image": image, "env": names.map(|name| json!({"name": name, "value": "$(A)"}))}))
+    };
+    let diff =
+        |image: &str| diff_of(&[with("x:1", ["A", "B"]), with(image, ["B", "A"])], &["--exit-code"]).run();
+    let output = diff("x:1");
+    let rows = "deployment/a  revision 1 -> 2\n  container web   order of env\n";
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), (rows, "", 1));
+    let output = diff("x:2");
+    output.ends(1).prints(
+        "  container web   image          x:1 -> x:2\n                  order of env\n--- revision 1\n",
+    );
 }
 
 #[test]

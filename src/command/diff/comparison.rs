@@ -60,7 +60,7 @@ impl ComparedTemplates {
     }
 }
 
-/// Prints the unified diff, or runs the diff program of the environment.
+/// Prints the unified diff, or runs the diff program of the environment. Neither shows another order of a list.
 pub(in crate::command) async fn show_lines(
     diff: &Diff,
     workload: &Workload,
@@ -69,7 +69,7 @@ pub(in crate::command) async fn show_lines(
     environment: &Environment,
     ui: &mut Ui,
 ) -> Result<()> {
-    if diff.is_empty() {
+    if diff.changes().is_empty() {
         return Ok(());
     }
     if let Some(program) = ExternalDiff::from_environment(environment) {

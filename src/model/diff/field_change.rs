@@ -91,8 +91,8 @@ pub(super) struct FieldChange {
     pub(super) to: Option<ShortValue>,
 }
 
-/// Returns the labelled changes, sorted by the order of printing.
-pub(super) fn field_changes(changes: &[Change]) -> Vec<FieldChange> {
+/// Returns the labelled changes, sorted by the order of printing. The lists whose elements have another order are last.
+pub(super) fn field_changes(changes: &[Change], reordered: &[TemplatePath]) -> Vec<FieldChange> {
     let mut field_changes: Vec<FieldChange> = Vec::new();
     // The removed sources that no added one of the same kind replaces yet.
     let mut removed = HashMap::<_, VecDeque<usize>>::new();
@@ -114,7 +114,15 @@ pub(super) fn field_changes(changes: &[Change]) -> Vec<FieldChange> {
         }
     }
     field_changes.sort_by_key(|field_change| field_change.rank);
+    field_changes.extend(reordered.iter().map(change_of_order));
     field_changes
+}
+
+/// Returns the change of a list whose elements have another order: `order of env`, without values.
+fn change_of_order(list: &TemplatePath) -> FieldChange {
+    let field = format!("order of {}", list.steps().last().map(name_of).unwrap_or_default());
+    let (name, detail) = (String::new(), String::new());
+    FieldChange { field, name, detail, ..field_change(&Change { path: list.clone(), from: None, to: None }) }
 }
 
 /// Whether the change is of `serviceAccount`, the deprecated alias of `serviceAccountName`. The API

@@ -18,7 +18,7 @@ pub use path::{PathStep, TemplatePath, identity_fields, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_values};
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -77,10 +77,14 @@ impl Diff {
         Self { from, changes, reordered, several_containers }
     }
 
-    /// Whether nothing changed, apart from the order of keyed lists.
+    /// Whether nothing changed, apart from the order of lists in which it means nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
+        let has_meaning = |list: &TemplatePath| match list.steps().last() {
+            Some(PathStep::Member(name)) => ORDERED.contains(&name.as_str()),
+            _ => false,
+        };
+        self.changes.is_empty() && !self.reordered.iter().any(has_meaning)
     }
 
     /// Returns the changes, with secret values masked unless they are to be shown.
@@ -111,30 +115,26 @@ impl Diff {
         unified::hunks(from, &to, context, deadline)
     }
 
-    /// Returns one row for each change: containers first, grouped, then the pod.
+    /// Returns one row for each change, and for each list in another order: containers first, grouped, then the pod.
     #[must_use]
     pub fn rows(&self) -> Vec<ChangeRow> {
-        let mut field_changes = field_changes(self.changes());
+        let mut field_changes = field_changes(&self.changes, &self.reordered);
         field_changes.sort_by(|one, other| one.scope.cmp(&other.scope));
         field_changes.iter().map(row).collect()
     }
 
     /// Returns the changes as the parts of one line, the most important first: `image
-    /// shop/web:1.1`, `env MODE=prod`, `+env CACHE`, `limits cpu 200m, memory 128Mi`. `restart
-    /// only` and `order of env` stand alone. Empty for equal templates.
+    /// shop/web:1.1`, `env MODE=prod`, `+env CACHE`, `limits cpu 200m, memory 128Mi`, `order of env`.
+    /// `restart only` stands alone. Empty for equal templates.
     #[must_use]
     pub fn summary(&self) -> Vec<String> {
-        let order = |path: &TemplatePath| match path.steps().last() {
-            Some(PathStep::Member(list)) => format!("order of {list}"),
-            _ => "order".to_owned(),
-        };
-        if self.changes.is_empty() {
-            let lists: BTreeSet<String> = self.reordered.iter().map(order).collect();
-            return lists.into_iter().collect();
-        }
-        line(&field_changes(&self.changes), self.several_containers)
+        line(&field_changes(&self.changes, &self.reordered), self.several_containers)
     }
 }
+
+/// The keyed lists whose order has a meaning: init containers run one after another, an env can refer to
+/// those before it, and the last of several sources of one variable wins.
+const ORDERED: [&str; 3] = ["initContainers", "env", "envFrom"];
 
 fn container_names(template: &Value) -> impl Iterator<Item = &Value> {
     let elements = |list: &&str| template.get("spec")?.get(list)?.as_array();
@@ -171,9 +171,9 @@ fn in_full(field_change: &FieldChange) -> String {
         (None, None) => String::new(),
     };
     let end = match (&field_change.from, &field_change.to) {
-        (Some(_), Some(_)) => "",
-        (None, _) => " added",
-        (_, None) => " removed",
+        (None, Some(_)) => " added",
+        (Some(_), None) => " removed",
+        _ => "",
     };
     let between = match (field_change.format, label.is_empty() || value.is_empty()) {
         (_, true) => "",
@@ -219,7 +219,7 @@ fn in_short(field_change: &FieldChange) -> (&'static str, String) {
     let value = field_change.to.as_ref().filter(|value| value.is_scalar).map(|value| value.text.as_str());
     let whole = field_change.detail.is_empty();
     let sign = match (&field_change.from, &field_change.to) {
-        (_, None) if whole => "-",
+        (Some(_), None) if whole => "-",
         (None, Some(_))
             if whole && field_change.format != FieldFormat::Amount && !is_plain_single(field_change) =>
         {

@@ -1,6 +1,6 @@
 //! Changes as text.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{pod, web};
 use crate::model::diff::{ChangeRow, Diff, SecretValues};
@@ -130,6 +130,30 @@ fn an_order_change_is_summarized() {
     let to = web(&json!({"env": [{"name": "B"}, {"name": "A"}]}));
     assert_eq!(words(&from, &to), "order of env");
     assert_eq!(words(&from, &from), "");
+    let to = web(&json!({"env": [{"name": "B"}, {"name": "A"}], "image": "web:2"}));
+    assert_eq!(words(&from, &to), "image web:2, order of env");
+    assert_eq!(rows(&from, &to), ["container web: image: web:2 added", "container web: order of env: "]);
+}
+
+/// Init containers run one after another, and an env can refer to those before it.
+#[test]
+fn only_an_order_with_a_meaning_is_a_difference() {
+    let lists = |names: [&str; 2]| {
+        let keyed =
+            |key: &str| -> Value { names.iter().map(|name| json!({key: name, "image": "i"})).collect() };
+        let sources: Value = names.iter().map(|name| json!({"configMapRef": {"name": name}})).collect();
+        [
+            (web(&json!({"env": keyed("name")})), false),
+            (web(&json!({"envFrom": sources})), false),
+            (pod(&json!({"initContainers": keyed("name")})), false),
+            (web(&json!({"volumeMounts": keyed("mountPath")})), true),
+            (pod(&json!({"volumes": keyed("name")})), true),
+        ]
+    };
+    for ((from, is_empty), (to, _)) in lists(["a", "b"]).into_iter().zip(lists(["b", "a"])) {
+        let diff = Diff::between(&from, &to, SecretValues::Masked);
+        assert_eq!(diff.is_empty(), is_empty, "{:?}", diff.summary());
+    }
 }
 
 #[test]
