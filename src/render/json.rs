@@ -26,7 +26,7 @@ pub(super) fn rollout_json(view: &RolloutView) -> Value {
         "state": view.state().word(),
         "message": view.verdict.line,
         "since": view.since.map(|since| since.to_string()),
-        "pods": pods_json(view.counts),
+        "pods": pods_json(view.counts, view.available),
         "outage": view.is_outage,
         "causes": view.causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": view.unknown,
@@ -73,15 +73,15 @@ pub(super) fn revision_json(label: &str) -> Value {
     label.parse::<i64>().map_or_else(|_| json!(label), Value::from)
 }
 
-/// Returns the pod counters of a workload's status as JSON.
-pub(super) fn pods_json(counts: Counts) -> Value {
+/// Returns the pod counters of a workload's status as JSON, with the pods that are available by its own `minReadySeconds`.
+pub(super) fn pods_json(counts: Counts, available: Option<i64>) -> Value {
     json!({
         "wanted": counts.wanted,
         "expectedUpdated": counts.released,
         "total": counts.total,
         "updated": counts.updated,
         "ready": counts.ready,
-        "available": counts.available,
+        "available": available,
     })
 }
 

@@ -117,7 +117,7 @@ async fn ready_pods_of_a_plan_are_available() {
     assert_eq!(drawn.lines().nth(2), Some(command), "{drawn}");
     let json: Value = serde_json::from_str(&cluster.run("list deploy -o json").await.stdout).unwrap();
     assert_eq!(json["items"][0]["causes"][0]["id"], "plan");
-    assert_eq!(json["items"][0]["pods"]["available"], 3, "the counter of the controller");
+    assert_eq!(json["items"][0]["pods"]["available"], 5, "as in the table: {json:#}");
 }
 
 /// A rollback to pods that kept running is complete when the controller removed the others.

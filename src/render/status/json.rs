@@ -27,11 +27,13 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
     let (kind, facts) = match report {
         Report::Status { verdict, .. } => {
             let view = target.view(now.server_time); // none for a target that was never observed completely
+            let counts = target.workload().counts();
+            let available = view.as_ref().map_or(counts.available, |view| view.available);
             let facts = json!({
                 "state": verdict.state.word(),
                 "message": verdict.line,
                 "revision": view.as_ref().and_then(|view| view.revision),
-                "pods": pods_json(target.workload().counts()),
+                "pods": pods_json(counts, available),
                 "outage": view.as_ref().map(|view| view.is_outage),
                 "leastTime": least_time_json(target.least_time()),
                 "rollingBack": target.is_rollback_written(),
