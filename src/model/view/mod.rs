@@ -58,13 +58,14 @@ pub struct RolloutView {
 }
 
 /// Whether the view of a rollout follows from its workload alone: it is complete, and the workload has the number of its
-/// revision and a condition that says since when.
+/// revision and a condition that says since when. The number of a paused one may be that of an earlier template.
 /// A pod that still terminates may be a cause (`status.terminatingReplicas`, since Kubernetes 1.33).
 #[must_use]
 pub fn follows_from_workload(workload: &Workload) -> bool {
     let is_known = workload.recorded_revision().is_some_and(|number| number > 0);
     let terminating = workload.object().int("/status/terminatingReplicas").unwrap_or_default();
     is_known
+        && !workload.is_paused()
         && ended_at(workload).is_some()
         && terminating == 0
         && verdict(&Observation::of_alone(workload.clone())).state == RolloutState::Complete
@@ -334,12 +335,17 @@ mod tests {
             status.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             status
         };
+        // The number is that of the revision before the changed template, which has none yet.
+        let mut paused = deployment(number.clone(), complete.clone()).object().json().clone();
+        paused["spec"]["paused"] = true.into();
+        let paused = Workload::of_json(&paused).unwrap();
         for (what, workload, follows) in [
             ("complete", deployment(number.clone(), complete.clone()), true),
             ("no number", deployment(json!({}), complete.clone()), false),
             ("a pod still ends", deployment(number.clone(), with(json!({"terminatingReplicas": 1}))), false),
             ("an old pod", deployment(number.clone(), with(json!({"replicas": 2}))), false),
             ("no time", deployment(number.clone(), with(json!({"conditions": []}))), false),
+            ("paused", paused, false),
         ] {
             assert_eq!(follows_from_workload(&workload), follows, "{what}");
             let view = RolloutView::of(&Observation::of_alone(workload), Timestamp::UNIX_EPOCH);
