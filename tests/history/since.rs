@@ -61,6 +61,7 @@ async fn only_changes_since_the_time_are_rows() {
         ("--since 10m", 5, "5 rollouts of 2 workloads changed since 14:21 UTC"),
         ("sts --since 10m", 1, "1 rollout of 1 workload changed since 14:21 UTC"),
         ("deployment/web --since 4m", 2, "2 rollouts of 1 workload changed since 14:27 UTC"),
+        ("deployment/web deploy/web --since 4m", 2, "2 rollouts of 1 workload changed since 14:27 UTC"),
         ("--since 14:28:00 -A", 2, "2 rollouts of 2 workloads changed since 14:28 UTC"),
         ("--since 30s", 0, "no rollout changed since 14:30 UTC"),
         ("--since 23:00", 7, "7 rollouts of 2 workloads changed since 2026-11-19 23:00 UTC"),

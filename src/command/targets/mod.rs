@@ -64,7 +64,7 @@ pub struct FoundTargets<T = Workload> {
 
 impl FoundTargets {
     /// Removes repeated workloads: two arguments, or two manifests, may mean one. Its second write would conflict with the
-    /// first one.
+    /// first one, and it would count twice.
     pub(super) fn without_duplicates(mut self) -> Self {
         let mut found = HashSet::new();
         self.workloads.retain(|workload| {
