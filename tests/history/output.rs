@@ -185,7 +185,7 @@ fn yaml_documents_are_separated_across_workloads() {
 }
 
 #[test]
-fn notes_are_printed_only_with_the_table_and_its_json() {
+fn notes_are_printed_only_with_the_table_its_json_and_the_current_revision() {
     for (args, noted) in [
         (&[][..], true),
         (&["-o", "wide"], true),
@@ -194,6 +194,8 @@ fn notes_are_printed_only_with_the_table_and_its_json() {
         (&["-o", "name"], false),
         (&["--revision", "1"], false),
         (&["--revision", "1", "-o", "json"], false),
+        (&["--revision", "current"], true),
+        (&["--revision", "current", "-o", "yaml"], true),
     ] {
         let output = history("broken", &[&["deployment/paused"], args].concat()).run();
         assert_eq!(

@@ -90,11 +90,12 @@ fn show(
     ui: &mut Ui,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
-    let history = || History::of(observed, context.source.now());
-    if request.shows_histories() {
-        ui.err_lines(render::not_a_revision_yet(observed));
-        ui.err_lines(render::held(observed));
-    }
+    let (source, what) = (context.source, request.shown());
+    let is_table = matches!(what, Shown::Table | Shown::Facts(_));
+    // Without a current revision these words count from the newest one.
+    let is_relative = matches!(request.revision, Some(RevisionWord::Current | RevisionWord::Back(_)));
+    ui.err_lines(render::not_a_revision_yet(observed).filter(|_| is_table || is_relative));
+    ui.err_lines(render::held(observed).filter(|_| is_table));
     ui.err_lines(render::altered(observed));
     match (&request.output, &request.revision) {
         (TableForm::Document(_), _) if request.shows_histories() => histories.push(render::json(&history())),
