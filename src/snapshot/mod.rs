@@ -5,6 +5,7 @@ pub(crate) mod files;
 pub(crate) mod json;
 mod record;
 
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 use k8s_openapi::jiff::Timestamp;
@@ -59,7 +60,22 @@ impl Snapshot {
                 Error::new(ErrorKind::File, format!("{origin} contains no objects")).hint(HOW_TO_RECORD)
             );
         }
-        Ok(Self { origin, records })
+        Ok(Self::of(origin, records))
+    }
+
+    /// Creates a snapshot with one record of each object: the newest, as two recordings in one directory have most objects
+    /// in common.
+    fn of(origin: String, records: Vec<Record>) -> Self {
+        let mut newest = HashMap::<_, usize>::new();
+        for (index, record) in records.iter().enumerate() {
+            let newest = newest.entry(record.identity()).or_insert(index);
+            if records[*newest].is_older_than(record) {
+                *newest = index;
+            }
+        }
+        let newest: HashSet<_> = newest.into_values().collect();
+        let records = records.into_iter().enumerate().filter(|(index, _)| newest.contains(index));
+        Self { origin, records: records.map(|(_, record)| record).collect() }
     }
 
     /// Returns the approximate time of the snapshot: its newest stamp.
@@ -169,9 +185,30 @@ mod tests {
             "status": {"notAfter": "2036-11-20T13:00:00Z"},
         });
         let text = json!([pod, certificate]).to_string();
-        let records = index(text, "x").unwrap();
-        let snapshot = Snapshot { origin: "x".to_owned(), records };
+        let snapshot = Snapshot::of("x".to_owned(), index(text, "x").unwrap());
         assert_eq!(snapshot.now().to_string(), "2026-11-20T13:00:01Z");
+    }
+
+    /// Each object of two recordings in one directory counted twice.
+    #[test]
+    fn the_newest_record_of_an_object_counts() {
+        let object = |kind: &str, name: &str, version: &str, spec: i64| {
+            json!({"kind": kind, "apiVersion": "apps/v1", "spec": spec,
+                "metadata": {"name": name, "namespace": "n", "resourceVersion": version}})
+        };
+        let objects = json!([
+            object("ReplicaSet", "newer-first", "10", 1),
+            object("ReplicaSet", "newer-last", "9", 2),
+            object("ReplicaSet", "unknown", "", 3),
+            object("ReplicaSet", "newer-first", "9", 4),
+            object("ReplicaSet", "newer-last", "10", 5),
+            object("ReplicaSet", "unknown", "10", 6),
+            object("Deployment", "unknown", "11", 7),
+        ]);
+        let snapshot = Snapshot::of("x".to_owned(), index(objects.to_string(), "x").unwrap());
+        let specs =
+            snapshot.list_as(&REPLICA_SET, None, &Selector::default(), |object| object.int("/spec")).unwrap();
+        assert_eq!(specs, [Some(1), Some(5), Some(6)]);
     }
 
     #[test]
@@ -180,7 +217,7 @@ mod tests {
         let object = |kind: &str, label: &str, spec: &str| {
             format!(
                 r#"{{"kind": "{kind}", "apiVersion": "apps/v1", "spec": {spec},
-                    "metadata": {{"name": "web", "namespace": "n", "labels": {{"app": "{label}"}}}}}}"#
+                    "metadata": {{"name": "{label}", "namespace": "n", "labels": {{"app": "{label}"}}}}}}"#
             )
         };
         let text = [
@@ -188,8 +225,7 @@ mod tests {
             object("ReplicaSet", "a", &deep),
             object("ReplicaSet", "b", "2"),
         ];
-        let records = index(text.join("\n"), "x").unwrap();
-        let snapshot = Snapshot { origin: "x".to_owned(), records };
+        let snapshot = Snapshot::of("x".to_owned(), index(text.join("\n"), "x").unwrap());
         let specs = |type_: &ResourceType, labels: &str| {
             let selector = Selector::parse(labels).unwrap();
             snapshot.list_as(type_, Some("n"), &selector, |object| object.int("/spec"))

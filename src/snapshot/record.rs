@@ -31,6 +31,7 @@ pub(super) struct Header {
     kind: Box<str>,
     namespace: Box<str>,
     name: Box<str>,
+    resource_version: Option<u64>,
     labels: Box<[(Box<str>, Box<str>)]>,
     newest_stamp: Option<Timestamp>,
 }
@@ -68,6 +69,18 @@ impl Record {
         &self.header.name
     }
 
+    /// Returns what no two objects of a cluster have in common: group, kind, namespace and name.
+    pub(super) fn identity(&self) -> [&str; 4] {
+        [self.group(), &self.header.kind, self.namespace(), self.name()]
+    }
+
+    /// Whether it was recorded before another record of the same object, which comes later in the snapshot. Without two
+    /// resource versions the later record is the newer one.
+    pub(super) fn is_older_than(&self, later: &Self) -> bool {
+        let versions = self.header.resource_version.zip(later.header.resource_version);
+        versions.is_none_or(|(own, other)| own <= other)
+    }
+
     /// Returns the newest time that the server or a controller wrote into the object. This ignores annotations and the
     /// spec, which users write, and `deletionTimestamp`, which is in the future by the grace period.
     pub(super) fn newest_stamp(&self) -> Option<Timestamp> {
@@ -76,8 +89,11 @@ impl Record {
 
     /// Compares kind and group, and ignores the version. `apps.kruise.io` has kinds with the same names.
     pub(super) fn is_a(&self, type_: &ResourceType) -> bool {
-        let group = self.header.api_version.split_once('/').map_or("", |(group, _)| group);
-        *self.header.kind == *type_.title() && group == type_.group()
+        *self.header.kind == *type_.title() && self.group() == type_.group()
+    }
+
+    fn group(&self) -> &str {
+        self.header.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
     /// Whether the object's labels satisfy a selector.
@@ -111,7 +127,7 @@ struct Metadata<'a> {
     #[serde(borrow)]
     namespace: Option<&'a RawValue>,
     name: Option<&'a RawValue>,
-    generate_name: Option<&'a RawValue>,
+    resource_version: Option<&'a RawValue>,
     labels: Option<&'a RawValue>,
     creation_timestamp: Option<&'a RawValue>,
     managed_fields: Option<&'a RawValue>,
@@ -141,6 +157,7 @@ impl<'a> Document<'a> {
             kind: text(self.kind),
             namespace: text(metadata.namespace),
             name: text(metadata.name),
+            resource_version: text(metadata.resource_version).parse().ok(),
             labels: labels.collect(),
             newest_stamp: times.flatten().filter_map(|json| newest_stamp(json.get())).max(),
         };
