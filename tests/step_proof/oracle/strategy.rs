@@ -118,18 +118,18 @@ impl Strategies {
 /// The limits that another client writes beside what holds are original ones from then on.
 fn take_limits(original: &mut Map<String, Value>, was: &Map<String, Value>, is: &Map<String, Value>) {
     let limits = |fields: &Map<String, Value>| {
-        fields.get("updateStrategy").and_then(|strategy| strategy.get("rollingUpdate")?.as_object()).cloned()
+        let limits = fields.get("updateStrategy")?.get("rollingUpdate")?.as_object()?;
+        let is_limit = |name: &str| !["partition", "paused", "selector"].contains(&name);
+        let limits = limits.iter().filter(|(name, _)| is_limit(name));
+        Some(limits.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
     };
     let (was, is) = (limits(was).unwrap_or_default(), limits(is).unwrap_or_default());
-    let of_hold = ["partition", "paused", "selector"];
-    let names = was.keys().chain(is.keys()).filter(|name| !of_hold.contains(&name.as_str()));
-    for name in names.filter(|name| was.get(*name) != is.get(*name)) {
-        let own = original.get_mut("updateStrategy").and_then(|strategy| strategy.get_mut("rollingUpdate"));
-        let Some(own) = own.and_then(Value::as_object_mut) else { return };
-        match is.get(name) {
-            Some(value) => drop(own.insert(name.clone(), value.clone())),
-            None => drop(own.remove(name)),
-        }
+    let Some(own) = original.get_mut("updateStrategy").and_then(|strategy| strategy.get_mut("rollingUpdate"))
+    else {
+        return;
+    };
+    if let Some(own) = own.as_object_mut() {
+        take_changed(own, &was, &is);
     }
 }
 
@@ -145,7 +145,17 @@ pub(super) fn take_external_change(original: &mut Map<String, Value>, before: &W
     if before.kind != Kind::Deployment && after.is_stepped() {
         return take_limits(original, &was, &is);
     }
+    take_changed(original, &was, &is);
+}
+
+/// A value that equals what holds does not show who wrote it, so only the values that another client changed are taken.
+fn take_changed(original: &mut Map<String, Value>, was: &Map<String, Value>, is: &Map<String, Value>) {
     for name in was.keys().chain(is.keys()).filter(|name| was.get(*name) != is.get(*name)) {
+        let parts = (original.get_mut(name), was.get(name), is.get(name));
+        if let (Some(Value::Object(original)), Some(Value::Object(was)), Some(Value::Object(is))) = parts {
+            take_changed(original, was, is);
+            continue;
+        }
         match is.get(name) {
             Some(value) => drop(original.insert(name.clone(), value.clone())),
             None => drop(original.remove(name)),
