@@ -147,7 +147,8 @@ pub(super) fn subtract(fields: &mut Fields, less: &Fields) {
     }
 }
 
-/// Keeps only the fields that `there` has. An atomic field is there if anything below it is.
+/// Keeps only the fields that `there` has. An atomic field is there if anything below it is. Of a map that is empty now, the
+/// map itself stays.
 pub(super) fn intersect(fields: &mut Fields, there: &Fields) {
     fields.retain(|step, deeper| match (step.as_str(), there.get(step), deeper) {
         (".", ..) => true,
@@ -155,6 +156,12 @@ pub(super) fn intersect(fields: &mut Fields, there: &Fields) {
         (_, Some(Value::Object(there)), Value::Object(mine)) if !mine.is_empty() && !there.is_empty() => {
             intersect(mine, there);
             !mine.is_empty()
+        }
+        (step, Some(Value::Object(there)), Value::Object(mine)) => {
+            if there.is_empty() && !is_atomic(step.trim_start_matches("f:")) {
+                mine.clear();
+            }
+            true
         }
         _ => true,
     });
@@ -182,6 +189,14 @@ mod tests {
         let before = json!({ "spec": { "paused": true, "env": [{ "name": "A" }, { "name": "B" }] }, "metadata": { "labels": { "a": "b" } } });
         let after = json!({ "spec": { "env": [{ "name": "A" }] }, "metadata": { "labels": {} } });
         assert_eq!(changed(&before, &after), Fields::new());
+    }
+
+    #[test]
+    fn what_was_in_a_map_goes_when_it_is_emptied() {
+        let limits = json!({ "resources": { "limits": { "cpu": "1" } } });
+        let mut mine = changed(&json!({}), &limits);
+        intersect(&mut mine, &changed(&json!({}), &json!({ "resources": {} })));
+        assert_eq!(Value::Object(mine), json!({ "f:resources": {} }));
     }
 
     #[test]
