@@ -19,7 +19,7 @@ pub fn before_an_undo(workload: &Workload) -> Vec<String> {
     let owners = owners(workload, &FieldPath::template()).into_iter();
     let warning = |owner: ManifestOwner| {
         let (target, (who, advice)) = (workload.target(), introduced(&owner));
-        format!("warning: {who} manages {target} and may apply the later revision again; {advice}")
+        format!("warning: {who} manages {target} and may apply its manifest again; {advice}")
     };
     owners.filter(|owner| *owner != ManifestOwner::Apply).map(warning).collect()
 }

@@ -186,31 +186,6 @@ pub fn ignored_flags(workload: &Workload, options: &UndoOptions) -> Vec<String> 
     note.into_iter().chain(stays_paused.then(resume)).collect()
 }
 
-/// Returns a line for each namespace with the one command that takes back the rollbacks of several workloads. Each goes to
-/// the revision before the current one, which is the one that was rolled back until there is another release. The lines
-/// of the single workloads name their revisions.
-#[must_use]
-pub fn receipts(rolled_back: &[Workload]) -> Vec<String> {
-    let mut namespaces: Vec<&str> = Vec::new();
-    for namespace in rolled_back.iter().map(|workload| workload.object().namespace()) {
-        if !namespaces.contains(&namespace) {
-            namespaces.push(namespace);
-        }
-    }
-    if rolled_back.len() < 2 {
-        return Vec::new();
-    }
-    let target = |workload: &Workload| Word::typed_name(workload.kind().type_().typed(), workload.name());
-    let receipt = |namespace: &&str| {
-        let here = rolled_back.iter().filter(|workload| workload.object().namespace() == *namespace);
-        let targets = here.map(target).reduce(|all, next| all.and(&Word::command(" {}", [next])))?;
-        let undo = command("kubectl rollout2 undo {}{}", [targets, Word::in_namespace(namespace)]);
-        let of = if namespaces.len() > 1 { format!(" in namespace {namespace}") } else { String::new() };
-        Some(format!("to take all of this back{of}, before another release: {undo}"))
-    };
-    namespaces.iter().filter_map(receipt).collect()
-}
-
 /// Returns the note that failed workloads are not rolled back because of `--since`.
 #[must_use]
 pub fn changed_before(workloads: &[Workload]) -> Option<String> {

@@ -324,18 +324,6 @@ async fn manifests_of_several_namespaces_are_told_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rollbacks_of_several_namespaces_are_taken_back_by_one_command_for_each() {
-    let (cluster, manifest) = blue_and_green().await;
-    let output = cluster.command(["undo", "-f", "-"]).stdin(manifest).run_async().await;
-    let all: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take all ")).collect();
-    let expected = [
-        "to take all of this back in namespace blue, before another release: kubectl rollout2 undo deployment/web deployment/api -n blue",
-        "to take all of this back in namespace green, before another release: kubectl rollout2 undo deployment/web -n green",
-    ];
-    assert_eq!(all, expected, "{}", output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_workload_given_twice_is_followed_once() {
     let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
     for more in ["", " --watch=false"] {

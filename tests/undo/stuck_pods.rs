@@ -185,8 +185,10 @@ async fn a_replacement_that_is_not_ready_in_time_ends_the_wait() {
     let undo = cluster.run("undo statefulset/db deployment/web --replace-stuck-pods");
     let output = timeout(HOUR, undo).await.expect("it does not wait longer than 10m");
     output.ends(3);
-    let all = "to take all of this back, before another release: kubectl rollout2 undo statefulset/db deployment/web";
-    assert!(output.stderr.contains(all), "{}", output.transcript);
+    for target in ["statefulset/db", "deployment/web"] {
+        let back = format!("to take this back: kubectl rollout2 undo {target} ");
+        assert!(output.stderr.contains(&back), "{}", output.transcript);
+    }
     assert!(output.stderr.contains("timed out waiting for the condition"), "{}", output.transcript);
     assert_eq!(names(&deletions(&cluster)), ["db-0"]);
 }

@@ -40,9 +40,7 @@ async fn undo_wait_follows_until_the_rollout_is_complete() {
 #[tokio::test(start_paused = true)]
 async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
     let warning = |advice: &str| {
-        format!(
-            "manages deployment/web and may apply the later revision again; revert its source, or {advice}"
-        )
+        format!("manages deployment/web and may apply its manifest again; revert its source, or {advice}")
     };
     let note = |who: &str, resume: &str| {
         format!(

@@ -34,15 +34,24 @@ const MAX_CONFLICTS: usize = 5;
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     refuse_unasked(request, ui)?;
     let (mut writer, mut workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
+    let mut left_out = Vec::new();
     if request.failed {
-        workloads = only_failed(workloads, request.since, &mut writer).await;
+        (workloads, left_out) = only_failed(workloads, request.since, &mut writer).await;
     }
-    writer.print_selection(&request.scope, &workloads);
-    let asks_once = asks_once(&workloads, request, writer.ui);
-    let mut all = read_all_ahead(&workloads, request, &mut writer).await;
+    let outcome = roll_back_all(&workloads, request, &mut writer).await;
+    // Last, because what it leaves out is not healthy, and what was rolled back is.
+    writer.ui.err_lines(left_out);
+    Ok(outcome)
+}
+
+/// Rolls the workloads back, after a question if they are several.
+async fn roll_back_all(workloads: &[Workload], request: &Request, writer: &mut Writer<'_>) -> CommandOutcome {
+    writer.print_selection(&request.scope, workloads);
+    let asks_once = asks_once(workloads, request, writer.ui);
+    let mut all = read_all_ahead(workloads, request, writer).await;
     let mut confirmed = Ok(());
     if asks_once || request.options.strict && workloads.len() > 1 {
-        confirmed = announce_all(&mut all, request, &mut writer);
+        confirmed = announce_all(&mut all, request, writer);
     }
     if asks_once && confirmed.is_ok() {
         let question = format!("roll back {}?", plural(workloads.len(), "workload"));
@@ -52,36 +61,29 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         // The errors of other targets are reported too.
         let unread = all.into_iter().filter_map(Result::err);
         unread.chain([error]).for_each(|error| writer.record(Err(error)));
-        return Ok(writer.take_outcome());
+        return writer.take_outcome();
     }
     let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
-    let mut had_revisions = true; // else no command takes all of it back
     for (workload, prepared) in workloads.iter().zip(all) {
         let before = workload.template_digest();
-        let had_revision =
-            prepared.as_ref().is_ok_and(|prepared| prepared.observed.revisions.current().is_some());
         let done = match prepared {
-            Ok(prepared) => roll_back_workload(prepared, asks_once, request, &mut writer).await,
+            Ok(prepared) => roll_back_workload(prepared, asks_once, request, writer).await,
             Err(error) => Err(error),
         };
         writer.record(done.map(|workload| {
             let Some(workload) = workload else { return };
             if workload.template_digest() != before {
                 rolled_back.push(workload.clone());
-                had_revisions &= had_revision;
             }
             written.push(workload);
         }));
     }
-    if writer.is_real() && had_revisions {
-        writer.ui.err_lines(render::receipts(&rolled_back));
-    }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let mut outcome = follow::after_change(&mut writer, written).await;
+    let mut outcome = follow::after_change(writer, written).await;
     if request.options.wait.is_some() && writer.is_real() {
-        followed::finish(&held, &rolled_back, &mut outcome, &mut writer).await;
+        followed::finish(&held, &rolled_back, &mut outcome, writer).await;
     }
-    Ok(outcome)
+    outcome
 }
 
 /// Shows what happens to each of several workloads before the one question.
@@ -92,6 +94,7 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
     for prepared in all.iter_mut().flatten() {
         prepared.is_announced = true;
         let observed = &prepared.observed;
+        writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload));
         let workload = observed.workload.target();
         match target_of(observed, request) {
             Ok(target) if is_live(observed, target) => {
