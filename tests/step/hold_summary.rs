@@ -31,6 +31,29 @@ async fn a_plan_between_two_batches_is_described() {
     assert_eq!(held["steppedBy"], Value::Null, "the lock is released");
 }
 
+/// Every pod is updated, but their soak is not over.
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_stopped_in_its_last_batch_is_not_complete() {
+    let agent = || async {
+        let (cluster, agent) = Cluster::simulated().daemon_set(&json!({})).await;
+        cluster.run("pause daemonset/agent").await.ends(0);
+        cluster.editor().set_image(&agent, "app:2.0");
+        (cluster, "daemonset/agent")
+    };
+    for (cluster, target) in [(changed(2, &json!({})).await.0, "statefulset/db"), agent().await] {
+        cluster
+            .run(&format!("step {target} --all --soak 1h --no-canary --by 100% --timeout 2m"))
+            .await
+            .ends(3);
+        let status = cluster.run(&format!("status {target} --watch=false")).await;
+        status
+            .ends(5)
+            .reports(&format!("held by a plan of step, in batch 1, until kubectl rollout2 step {target}"));
+        let list = cluster.run("list --state held -o name").await;
+        assert!(list.stdout.contains(target.split('/').next().unwrap_or_default()), "{}", list.transcript);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_paused_plan_and_a_pause_are_described() {
     let cluster = cluster_after_one_batch().await;

@@ -15,7 +15,7 @@ use crate::model::text::shell_command::command;
 pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> impl Iterator<Item = Cause> {
     let found = [
         paused(context, state),
-        budget(context),
+        plan(context, state),
         on_delete(context),
         partition(context),
         node_selector(context, state),
@@ -31,11 +31,14 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     })
 }
 
-/// Returns the cause for a plan that keeps updated pods from counting as available, with how far it is.
-fn budget(context: &CauseContext<'_>) -> Option<Cause> {
+/// Returns the cause for a plan that holds no pod outdated, or that keeps updated pods from counting as available, with how far
+/// it is.
+fn plan(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let until = workload.is_completion_blocked_by_hold().then(|| hold_words(workload))??;
     let counts = workload.counts();
+    let is_unfinished = state == RolloutState::Held && counts.outdated() == 0;
+    let is_shown = is_unfinished || workload.is_completion_blocked_by_hold();
+    let until = hold_words(workload).filter(|_| is_shown)?;
     let revision = context
         .revision
         .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));

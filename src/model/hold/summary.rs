@@ -148,7 +148,7 @@ pub fn step_command(workload: &Workload) -> Word {
     Word::command(command, [workload.command_target()])
 }
 
-/// Returns that a pause or a plan without outdated pods holds the next change, or which fields an ended plan left, and
+/// Returns that a pause without outdated pods holds the next change, or which fields an ended plan left, and
 /// the command that ends it: `paused, which holds the next change until kubectl rollout2 resume deployment/web`. Of a plan
 /// that rolled back, returns what is not restored. None for a partition or `OnDelete` of the user, which are permanent
 /// settings.
@@ -164,12 +164,12 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
         let until = command("until kubectl rollout2 step {}", [workload.command_target()]);
         return Some(format!("rolled back, and its own {own} is not restored {until}"));
     }
-    let (what, end) = match &hold {
-        Some(hold) if hold.has_plan() => ("held by a plan of step", end_command(workload)),
-        None if !workload.is_paused() => return left_words(workload),
-        _ => ("paused", resume_command(workload)),
-    };
-    Some(format!("{what}, which holds the next change until {end}"))
+    let is_paused = hold.is_some() || workload.is_paused();
+    let target = [workload.command_target()];
+    if is_paused {
+        return Some(command("paused, which holds the next change until kubectl rollout2 resume {}", target));
+    }
+    left_words(workload)
 }
 
 /// Returns the changes of the fields that a hold replaced, from a workload to the object that a patch leaves. The field
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_pause_and_a_plan_surprise() {
+    fn only_a_pause_surprises() {
         let paused =
             "paused, which holds the next change until kubectl rollout2 resume deployment/web -n shop";
         assert_eq!(words("Deployment", &json!({"paused": true})).as_deref(), Some(paused));
@@ -254,23 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn a_hold_of_pause_and_one_of_step_have_their_commands() {
+    fn a_hold_of_pause_has_its_command() {
         let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
-        for (plan, words) in [
-            (None, "paused, which holds the next change until kubectl rollout2 resume statefulset/db"),
-            (
-                Some(json!({})),
-                "held by a plan of step, which holds the next change until kubectl rollout2 resume \
-                      statefulset/db --release-all",
-            ),
-        ] {
-            let mut hold = json!({"version": 1, "set": strategy, "strategy": {}});
-            if let Some(plan) = plan {
-                hold["plan"] = plan;
-            }
-            let object = json!({"kind": "StatefulSet", "spec": {"updateStrategy": strategy},
-                "metadata": {"name": "db", "annotations": {HOLD_ANNOTATION: hold.to_string()}}});
-            assert_eq!(next_change_hold(&Workload::of_json(&object).unwrap()).as_deref(), Some(words));
-        }
+        let hold = json!({"version": 1, "set": strategy, "strategy": {}});
+        let object = json!({"kind": "StatefulSet", "spec": {"updateStrategy": strategy},
+            "metadata": {"name": "db", "annotations": {HOLD_ANNOTATION: hold.to_string()}}});
+        let words = "paused, which holds the next change until kubectl rollout2 resume statefulset/db";
+        assert_eq!(next_change_hold(&Workload::of_json(&object).unwrap()).as_deref(), Some(words));
     }
 }

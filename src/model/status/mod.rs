@@ -7,7 +7,7 @@ use crate::model::api::pod::Pod;
 use crate::model::hold::is_annotation_lost;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::strategy;
-use crate::model::kind::verdict::{RolloutFacts, Verdict};
+use crate::model::kind::verdict::{RolloutFacts, RolloutState, Verdict};
 use crate::model::observation::Observation;
 
 /// Returns the verdict of a rollout, by the rules of its kind and the counters of its controller.
@@ -31,7 +31,13 @@ pub fn verdict(observation: &Observation) -> Verdict {
         is_rolling_back: hold.as_ref().is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
         is_held,
     };
-    workload.kind().verdict(workload, &facts)
+    let verdict = workload.kind().verdict(workload, &facts);
+    // A plan that is done ends itself, so one in force has a batch, a soak or a check to come.
+    let has_plan =
+        hold.is_some_and(|hold| hold.has_plan() && !hold.is_rolling_back_to_live_template(workload));
+    let is_complete = verdict.state == RolloutState::Complete;
+    let state = if is_complete && has_plan { RolloutState::Held } else { verdict.state };
+    Verdict { state, ..verdict }
 }
 
 /// Whether an updated pod is not ready. An `OnDelete` workload, and a Deployment with a plan, is held only once its
