@@ -93,8 +93,12 @@ impl RolloutTracker {
         self.status.shown.as_ref()
     }
 
-    /// Returns the estimated time left; none if the rollout does not progress or there is no estimate.
+    /// Returns the time left until the goal was reached for long enough, or an estimate; none if the rollout does not
+    /// progress or there is no estimate.
     pub(super) fn time_left(&self, now: Duration) -> Option<Duration> {
+        if let Some(left) = self.stability.time_left(now) {
+            return Some(left);
+        }
         let is_progressing = self.verdict().is_some_and(|verdict| verdict.state == RolloutState::Progressing);
         let needs_a_fix = self.causes.active().any(Cause::needs_a_fix);
         self.eta.time_left(now).filter(|_| is_progressing && !needs_a_fix)

@@ -148,6 +148,12 @@ impl Stability {
         self.ready_at.is_none_or(|at| now < at)
     }
 
+    /// Returns the time until a reached goal has been reached for long enough.
+    pub(super) fn time_left(&self, now: Duration) -> Option<Duration> {
+        let left = self.settles_at.filter(|_| self.goal.is_some())?.checked_sub(now)?;
+        (!left.is_zero()).then_some(left)
+    }
+
     /// Returns when elapsed time alone changes the answer.
     pub(super) fn dues(&self) -> [Option<Duration>; 2] {
         [self.ready_at, self.settles_at]

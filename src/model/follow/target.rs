@@ -141,8 +141,7 @@ impl FollowedTarget {
         self.start_state.as_ref()
     }
 
-    /// Returns the estimated time left; none if the rollout does not progress or there is no
-    /// estimate.
+    /// Returns the time left, mostly an estimate; none if the rollout does not progress or nothing is known of it.
     #[must_use]
     pub fn time_left(&self, now: Duration) -> Option<Duration> {
         self.evaluation.time_left(now).filter(|_| self.result.is_none())

@@ -223,6 +223,8 @@ fn stable_is_interrupted_by_missed_restarts_too() {
     let mut fixture = FollowerFixture::of(options(), with_pod(0));
     fixture.pass(29);
     assert_eq!(fixture.outcome(), None);
+    let left = fixture.follower.targets()[0].time_left(Duration::from_secs(29));
+    assert_eq!(left, Some(Duration::from_secs(1)), "what is left of the period is shown");
     fixture.pass(1);
     assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
 
