@@ -30,11 +30,7 @@ impl NameContext {
 
     /// Returns the name: `deployment/web`, or `deployment/web -n shop` for several namespaces.
     pub(super) fn name(self, workload: &Workload) -> String {
-        self.with_namespace(workload.target(), workload)
-    }
-
-    /// Adds the namespace to a name of the workload if there are several.
-    pub(super) fn with_namespace(self, name: String, workload: &Workload) -> String {
+        let name = workload.target();
         if self.namespaces { format!("{name} -n {}", workload.object().namespace()) } else { name }
     }
 }

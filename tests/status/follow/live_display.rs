@@ -158,7 +158,7 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     output.ends(4);
     let screens = terminal::screens(&output, size.width, size.height);
     let row = |line: &&String| {
-        let parts = ["deploy/svc-2  ", "s   failed: ", "! app: ImagePullBackOff"];
+        let parts = ["deployment/svc-2  ", "s   failed: ", "! app: ImagePullBackOff"];
         line.starts_with(parts[0]) && parts.iter().all(|part| line.contains(part))
     };
     assert!(screens.iter().any(|screen| screen.iter().any(|line| row(&line))), "{screens:#?}");

@@ -113,7 +113,7 @@ fn many_workloads_with_long_names_stay_distinguishable() {
     let size = Terminal { width: 80, height: 24 };
     let lines: Vec<_> =
         frame(&follower, 9, size).lines().iter().map(rollout2::render::line::Line::text).collect();
-    let folded: Vec<_> = lines.iter().filter(|line| line.starts_with("deploy/")).collect();
+    let folded: Vec<_> = lines.iter().filter(|line| line.starts_with("deployment/")).collect();
     let names: std::collections::HashSet<_> = folded.iter().map(|line| line.split("  ").next()).collect();
     assert_eq!((folded.len(), names.len()), (22, 22), "{lines:#?}");
     let failing: Vec<_> = folded.iter().filter(|line| line.contains("! app: ImagePullBackOff")).collect();

@@ -1,0 +1,168 @@
+//! The head of a block: name, revisions, state, elapsed time and time left; and the bars of its updated and available pods.
+
+use crate::model::engine::Now;
+use crate::model::follow::{FollowedTarget, Outcome};
+use crate::model::kind::strategy::min_available;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::view::RolloutView;
+use crate::render::age::{about, lasting};
+use crate::render::columns::aligned;
+use crate::render::line::{Line, Style};
+use crate::render::revisions::short_label;
+use crate::render::state_words::{NameContext, progress, state_text};
+
+/// What separates the parts of a line.
+const GAP: &str = "   ";
+
+/// The most columns of a row that a name may take, in per cent.
+const MAX_NAME_PERCENT: usize = 40;
+
+/// The minimum width of a shortened name.
+const MIN_NAME_WIDTH: usize = 12;
+
+/// Returns the name of a target, its revisions, its state, the elapsed time and the time left. Parts that do not fit into one
+/// line begin another one.
+pub(super) fn header_lines(target: &FollowedTarget, now: Now, names: NameContext, width: usize) -> Vec<Line> {
+    let revisions = revisions(target);
+    let revisions = if revisions.is_empty() { revisions } else { format!("revision {revisions}") };
+    let (style, state) = state_text(target);
+    let outcome = target.result().map(|result| &result.outcome);
+    let elapsed = match outcome {
+        // The state has the duration that matters.
+        Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => String::new(),
+        _ => elapsed(target, now),
+    };
+    let time = elapsed + &left(target, now);
+    let parts = [Line::of(revisions), Line::styled(style, state), Line::of(time)];
+    heading(Line::styled(Style::Heading, names.name(target.workload())), parts, width)
+}
+
+/// Returns the cells of a row for a target: its name, the elapsed time, and its state with its first cause or else its
+/// progress. The longest cell is the last one, so that it moves no column and is cut first.
+pub(super) fn folded_row(
+    target: &FollowedTarget,
+    view: Option<&RolloutView>,
+    now: Now,
+    names: NameContext,
+    first_cause: Option<Line>,
+    width: usize,
+) -> Vec<Line> {
+    let workload = target.workload();
+    let name = Line::styled(Style::Heading, names.name(workload));
+    let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
+    let (style, state) = state_text(target);
+    let words =
+        first_cause.or_else(|| Some(Line::of(progress(view?.counts, view?.available) + &left(target, now))));
+    let state = Line::styled(style, state).with(Style::Plain, "  ").joined_with(words.unwrap_or_default());
+    vec![name, Line::of(elapsed(target, now)), state]
+}
+
+/// Returns the estimate of the time left, to append to what comes before it: `, about 20s left`. Empty if there is none.
+fn left(target: &FollowedTarget, now: Now) -> String {
+    target.time_left(now.elapsed).map(|left| format!(", about {} left", about(left))).unwrap_or_default()
+}
+
+/// Returns a name and what is known of it as lines. Parts that do not fit into one line begin another one.
+pub(super) fn heading(name: Line, parts: impl IntoIterator<Item = Line>, width: usize) -> Vec<Line> {
+    let mut lines = vec![name];
+    for part in parts.into_iter().filter(|part| part.cells() > 0) {
+        match lines.last_mut() {
+            Some(line) if line.cells() + GAP.len() + part.cells() <= width => {
+                *line = std::mem::take(line).with(Style::Plain, GAP).joined_with(part);
+            }
+            _ => lines.extend(part.indented("  ").wrapped("    ", width, usize::MAX)),
+        }
+    }
+    lines
+}
+
+/// Returns how long a target was followed. Without a wait for the result, `complete   0s` would read as the age of the
+/// state.
+fn elapsed(target: &FollowedTarget, now: Now) -> String {
+    match target.result() {
+        Some(result) if result.elapsed.as_secs() == 0 => String::new(),
+        Some(result) => lasting(result.elapsed),
+        None => lasting(now.elapsed),
+    }
+}
+
+/// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty
+/// while it is not known, and during a rollback, because the state names its revision.
+fn revisions(target: &FollowedTarget) -> String {
+    let Some(observed) = target.observation().filter(|_| !target.is_rollback_written()) else {
+        return String::new();
+    };
+    let running = observed.revisions.current();
+    let to = running.map_or_else(|| "new".to_owned(), short_label);
+    let began_on = target.start_state().and_then(|origin| origin.stable_revision(observed));
+    let from =
+        began_on.or_else(|| observed.stable()).filter(|from| running.is_none_or(|to| to.name != from.name));
+    match from.or_else(|| observed.revisions.current_or_newest().filter(|_| running.is_none())) {
+        Some(from) => format!("{} -> {to}", short_label(from)),
+        None => to,
+    }
+}
+
+/// The minimum and the maximum length of a bar, in cells.
+const BAR_LENGTHS: [usize; 2] = [5, 40];
+
+/// Returns the bars of a workload in this state. The second one has a note of an outage, or of the minimum of available pods
+/// while the rollout progresses.
+pub(super) fn bars(view: &RolloutView, state: RolloutState, width: usize) -> Vec<Line> {
+    let counts = view.counts;
+    let [shortest, longest] = BAR_LENGTHS;
+    let length = (width / 4).clamp(shortest, longest);
+    let (label, available) = match view.available {
+        Some(available) => ("available", available),
+        None => ("ready", counts.ready), // an old API server without `availableReplicas`
+    };
+    let is_progressing = matches!(state, RolloutState::Progressing | RolloutState::Stuck);
+    let note = match min_available(&view.workload).filter(|_| is_progressing) {
+        _ if view.is_outage => Line::styled(Style::Bad, " outage"),
+        Some(floor) => Line::styled(Style::Dim, format!(" minimum {floor}")),
+        None => Line::default(),
+    };
+    aligned(vec![
+        row("updated", counts.updated, counts.wanted, length, Line::default()),
+        row(label, available, counts.wanted, length, note),
+    ])
+}
+
+fn row(label: &str, have: i64, wanted: i64, length: usize, note: Line) -> Vec<Line> {
+    // Pad the number, so that another digit does not move the text after it.
+    let digits = wanted.to_string().len();
+    let numbers = Line::of(format!("{have:>digits$}/{wanted}"));
+    vec![Line::of(format!("  {label}")), bar(have, wanted, length), numbers, note]
+}
+
+/// Returns a bar: `####----`. It is full only if nothing is missing, and empty only for 0.
+fn bar(have: i64, wanted: i64, length: usize) -> Line {
+    let filled = filled(have, wanted, length);
+    let style = if filled == length { Style::Good } else { Style::Plain };
+    Line::styled(style, "#".repeat(filled)).with(Style::Dim, "-".repeat(length - filled))
+}
+
+fn filled(have: i64, wanted: i64, length: usize) -> usize {
+    let (Ok(have), Ok(wanted)) = (usize::try_from(have), usize::try_from(wanted)) else {
+        return 0;
+    };
+    match (have, wanted) {
+        (have, wanted) if have >= wanted => length,
+        (0, _) => 0,
+        (have, wanted) => (have.saturating_mul(length) / wanted).clamp(1, length - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_full_only_when_nothing_is_missing() {
+        for (have, wanted, expected) in
+            [(0, 10, 0), (1, 1000, 1), (6, 10, 12), (999, 1000, 19), (10, 10, 20), (12, 10, 20), (0, 0, 20)]
+        {
+            assert_eq!(filled(have, wanted, 20), expected, "{have}/{wanted}");
+        }
+    }
+}
