@@ -41,7 +41,9 @@ impl RecentChanges<'_> {
     /// Returns the table, with a last line that counts the changes.
     #[must_use]
     pub fn table(&self, options: HistoryTableOptions) -> Vec<Line> {
-        let mut columns = vec!["AGO", "OBJECT", "REVISION", "CHANGES", "BY", "NOW"];
+        // An age means nothing to a reader of the ticket.
+        let start = if options.markdown { "TIME" } else { "AGO" };
+        let mut columns = vec![start, "OBJECT", "REVISION", "CHANGES", "BY", "NOW"];
         if options.namespaces {
             columns.insert(1, "NAMESPACE");
         }
@@ -99,14 +101,16 @@ impl RecentChanges<'_> {
         wide: [&str; 2],
         options: HistoryTableOptions,
     ) -> Vec<Line> {
-        let mut cells = vec![Line::of(start_age(start, self.now))];
+        let time = match start {
+            UseStart::At(time) => time.to_string(),
+            UseStart::Between { earliest, .. } => format!("after {earliest}"),
+        };
+        let age = start_age(start, self.now);
+        let mut cells = vec![Line::of(if options.markdown { &time } else { &age })];
         cells.extend(options.namespaces.then(|| Line::of(namespace)));
         cells.extend(facts);
         if options.wide {
-            cells.push(Line::of(match start {
-                UseStart::At(time) => time.to_string(),
-                UseStart::Between { earliest, .. } => format!("after {earliest}"),
-            }));
+            cells.push(Line::of(time));
             cells.extend(wide.map(Line::of));
         }
         cells
