@@ -25,7 +25,7 @@ pub(super) struct CommonArgs {
 
     /// Read recorded objects instead of a cluster: a file, a directory, or - for standard input
     ///
-    /// Record them with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml
+    /// Record them with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml --show-managed-fields
     #[arg(long, value_name = "FILE|DIR|-", global = true, hide_short_help = true)]
     from: Option<PathBuf>,
 

@@ -109,7 +109,7 @@ pub const EXIT_CODES: &[ReferenceEntry] = &[
     ("1", "error: not found, nothing matched, forbidden, unreachable, refused, conflict"),
     ("2", "usage: bad flag, bad argument, unreadable file"),
     ("3", "not finished: timed out, stdout was closed, or still progressing with --watch=false"),
-    ("4", "failed: deadline exceeded, pods that cannot start, another revision, a batch or a check"),
+    ("4", "failed: deadline exceeded, a cause of --fail-fast, another revision, a batch or a check"),
     ("5", "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated"),
     ("130", "interrupted (SIGINT); prints what continues in the cluster"),
     ("143", "terminated (SIGTERM)"),

@@ -20,7 +20,8 @@ use crate::render::ui::{DocumentForm, TableForm};
 ///
 /// Prints one line for each workload: failed rollouts first, then those that progress with a cause,
 /// progress, are held, are not observed by their controller yet, and are complete; within that the longest
-/// first. CAUSE is the first cause of status. On a terminal that is too narrow it is below its row. The last
+/// first. SINCE is the age of the state, or of the last progress or the first cause of a rollout that progresses
+/// or is stuck. CAUSE is the first cause of status. On a terminal that is too narrow it is below its row. The last
 /// line counts the states.
 ///
 /// A StatefulSet is complete, as for kubectl, when every pod at or above its partition is updated. UPDATED

@@ -96,7 +96,7 @@ impl ScopeArgs {
 pub(super) fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
     let Some((first, names)) = words.split_first() else {
         return Err(Error::usage("required resource not specified")
-            .hint("name a workload, such as deployment/web, or a type, such as deployment"));
+            .hint("name a workload, such as deployment/web, or a type, such as deployment, or all"));
     };
     if first.contains('/') {
         return read_pairs(words, has_selector);
