@@ -20,7 +20,8 @@ fn writes(cluster: &Cluster) -> usize {
 fn assert_not_rolled_back(cluster: &Cluster, key: &Key, output: &Output, live: &str, why: &str) {
     assert_eq!((output.exit, image(cluster, key).as_str()), (4, live), "{}", output.transcript);
     let reason = format!("not rolled back: {why}");
-    let times = output.stderr.lines().filter(|line| line.contains(&reason)).count();
+    let is_it = |line: &&str| line.starts_with("error: ") && line.contains(&reason);
+    let times = output.stderr.lines().filter(is_it).count();
     assert_eq!(times, 1, "{reason}\n{}", output.transcript);
 }
 
