@@ -122,3 +122,25 @@ fn of_two_equal_sets_the_older_one_is_current() {
     assert_eq!(lab.get(&twin)["spec"]["replicas"], 0, "an old set gives its pods up");
     assert_eq!(printed(&lab.get(&web)), "1 obs=1 rev=1 1/1/1/1/0 NewReplicaSetAvailable");
 }
+
+/// The name of the set exists already, so the next one has another hash.
+#[test]
+fn a_name_that_is_taken_is_a_collision() {
+    let mut lab = Lab::new();
+    let web = lab.deployment(1, &json!({}));
+    lab.settle();
+    let taken = Value::clone(&set_of(&lab, "app:1.0"));
+    lab.delete(&web);
+    lab.settle();
+    let mut other = taken.clone();
+    for server_owned in ["ownerReferences", "resourceVersion", "uid"] {
+        object::metadata(&mut other).remove(server_owned);
+    }
+    // Its labels prevent its adoption.
+    other["metadata"]["labels"] = json!({ "app": "other" });
+    lab.create(&REPLICASETS, &other);
+    let web = lab.deployment(1, &json!({}));
+    lab.settle();
+    let status = lab.get(&web)["status"].clone();
+    assert_eq!((&status["availableReplicas"], &status["collisionCount"]), (&json!(1), &json!(1)));
+}

@@ -9,8 +9,10 @@ use serde_json::Value;
 const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// The value of `pod-template-hash`, and of a DaemonSet's `controller-revision-hash`.
-pub(super) fn template_hash(template: &Value) -> String {
-    safe_encoded(&fnv1a(template.to_string().as_bytes()).to_string())
+pub(super) fn template_hash(template: &Value, collisions: Option<i64>) -> String {
+    let mut bytes = template.to_string().into_bytes();
+    bytes.extend(collisions.map(i64::to_le_bytes).iter().flatten()); // little endian
+    safe_encoded(&fnv1a(&bytes).to_string())
 }
 
 /// Returns the last part of the name of a StatefulSet's revision: FNV-1 of the stored bytes and of the number of

@@ -31,7 +31,7 @@ impl Sync<'_> {
 
     /// Creates the revision of the live template.
     fn make_revision(&mut self, data: &Value, number: i64) -> String {
-        let hash = template_hash(&self.set["spec"]["template"]);
+        let hash = template_hash(&self.set["spec"]["template"], None);
         let name = format!("{}-{hash}", object::name(self.set));
         let label = (pod::REVISION_LABEL, hash.as_str());
         revision::make(self.set, &name, label, data, number, &mut self.plan);

@@ -12,6 +12,7 @@ use crate::controller::owner::reference;
 use crate::controller::{count, template};
 use crate::object;
 use crate::resource::REPLICASETS;
+use crate::store::Key;
 
 /// The label that distinguishes the pods of the sets.
 const HASH_LABEL: &str = "pod-template-hash";
@@ -68,10 +69,16 @@ impl Sync<'_> {
         if changed { self.write_deployment() } else { Ok(()) }
     }
 
-    /// Creates the set of the live template.
+    /// Creates the set of the live template. A name that exists already increments the collision count.
     fn make_set(&mut self, number: i64) -> Result<Option<usize>, Outdated> {
-        let hash = template_hash(&self.deployment["spec"]["template"]);
+        let collisions = object::at(&self.deployment, &["status", "collisionCount"]).and_then(Value::as_i64);
+        let hash = template_hash(&self.deployment["spec"]["template"], collisions);
         let mut set = self.blank_set(&hash);
+        if self.store.get(&Key::of(&REPLICASETS, &set)).is_some() {
+            self.deployment["status"]["collisionCount"] = (collisions.unwrap_or(0) + 1).into();
+            self.write_deployment()?;
+            return Err(Outdated);
+        }
         let size = size_of_new(&self.deployment, 0, self.total_wanted());
         set["spec"]["replicas"] = size.into();
         annotations::describe(&mut set, &self.deployment, number);

@@ -14,7 +14,7 @@ impl Sync<'_> {
         let (set, kind) = (self.set, self.kind);
         let make = |data: &Value, number: i64, plan: &mut Plan| {
             let (label, hash) = match kind {
-                Kind::DaemonSet => (pod::REVISION_LABEL, template_hash(&set["spec"]["template"])),
+                Kind::DaemonSet => (pod::REVISION_LABEL, template_hash(&set["spec"]["template"], None)),
                 Kind::CloneSet | Kind::StatefulSet => ("controller.kubernetes.io/hash", revision_hash(data)),
             };
             let name = format!("{}-{hash}", object::name(set));
