@@ -123,7 +123,7 @@ impl ListQuery {
             if page.items >= PAGE_SIZE {
                 deadline = None; // a full page renews the limit: it is for silence, and for pages without an end
             }
-            page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest));
+            page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest, ""));
         }
     }
 

@@ -218,7 +218,12 @@ impl Cluster {
         if response.is_not_found() {
             return Ok(Err(response));
         }
-        Object::read(response.json()).map(Ok).map_err(|why| {
+        let is_it = |object: &Object| {
+            object.name() == name && [type_.title(), "PartialObjectMetadata"].contains(&object.kind())
+        };
+        let object = Object::read(response.json())
+            .and_then(|object| if is_it(&object) { Ok(object) } else { Err("is another object") });
+        object.map(Ok).map_err(|why| {
             let message = format!("the server's response for {} {name:?} {why}", type_.singular());
             RequestError::Unusable(Error::new(ErrorKind::Malformed, message))
         })

@@ -17,12 +17,12 @@ use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 
-/// A workload whose manifest is refused.
+/// A workload without a preview.
 #[derive(Clone, Debug)]
 pub struct RefusedObject {
     /// The workload of the manifest.
     pub workload: Workload,
-    /// Whether the API server refuses it, or kubectl before it asks the API server, or it cannot be previewed.
+    /// What is printed of it: `refused by kubectl`, `refused by the API server` or `cannot be previewed`.
     pub how: &'static str,
     /// The message.
     pub message: String,
@@ -48,8 +48,7 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
 /// Returns the block of an object that is refused.
 #[must_use]
 pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Line {
-    let workload = &refused.workload;
-    title(&workload.target(), workload.object().namespace(), in_namespace, refused.how)
+    title(&refused.workload, in_namespace, refused.how)
 }
 
 fn title(workload: &Workload, in_namespace: bool, words: &str) -> Line {

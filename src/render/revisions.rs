@@ -59,7 +59,7 @@ pub(super) fn tree(observed: &Observation, now: Timestamp, width: usize, shows_p
     let (named, rest) = shown.split_at(shown.len().min(SHOWN));
     let rows = named.iter().map(|revision| row(revision, pods_of(revision), observed, now));
     let mut rows: Vec<_> = rows.chain(unknown(&unattributed, observed, now)).collect();
-    fit(&mut rows, width, &[(NAME, MIN_NAME_WIDTH)]);
+    fit(&mut rows, width, &[(NAME, MIN_NAME_WIDTH)], Line::shortened_to);
     let rows = aligned(rows);
     let groups = named.iter().map(|revision| pods_of(revision)).chain([unattributed.as_slice()]);
     let groups: Vec<_> = if shows_pods { groups.collect() } else { Vec::new() };

@@ -199,14 +199,23 @@ pub fn changed_before(workloads: &[Workload]) -> Option<String> {
 /// back too; the last note counts those beyond the limit of names.
 #[must_use]
 pub fn still_progressing(views: &[RolloutView], now: Timestamp) -> Vec<String> {
-    let mut notes: Vec<_> = views.iter().take(MAX_NAMES).map(|view| left_out(view, now)).collect();
+    let mut notes: Vec<_> = views.iter().take(MAX_NAMES).map(|view| left_out_note(view, now)).collect();
     if let Some(more) = views.len().checked_sub(MAX_NAMES).filter(|more| *more > 0) {
         notes.push(format!("note: left out {more} more that progress"));
     }
     notes
 }
 
-fn left_out(view: &RolloutView, now: Timestamp) -> String {
+/// Returns what `--failed` left out, as the last line of all.
+#[must_use]
+pub fn left_out(workloads: &[Workload]) -> Option<String> {
+    let names: Vec<_> = workloads.iter().map(Workload::target).collect();
+    (!names.is_empty()).then(|| {
+        format!("note: not rolled back, because still progressing: {}", first_of(&names, MAX_NAMES, " "))
+    })
+}
+
+fn left_out_note(view: &RolloutView, now: Timestamp) -> String {
     let name = view.workload.target();
     let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
     let cause = view.causes.iter().find(|cause| cause.needs_a_fix());

@@ -127,6 +127,7 @@ struct Metadata<'a> {
     #[serde(borrow)]
     namespace: Option<&'a RawValue>,
     name: Option<&'a RawValue>,
+    generate_name: Option<&'a RawValue>,
     resource_version: Option<&'a RawValue>,
     labels: Option<&'a RawValue>,
     creation_timestamp: Option<&'a RawValue>,

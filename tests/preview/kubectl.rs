@@ -218,7 +218,7 @@ async fn what_kubectl_itself_refuses_is_its_refusal() {
 /// Deployment.
 fn listing(directory: &Directory, objects: &[Value], stderr: &str, refusal: &str) -> std::path::PathBuf {
     directory.write("all.json", &list(objects));
-    directory.write("web.json", &changed("Deployment", "web", image("shop/web:9")).to_string());
+    directory.write("web.json", &changed("Deployment", "web", image_change("shop/web:9")).to_string());
     directory.write("stderr", stderr);
     directory.write("refusal", refusal);
     directory.program(
@@ -237,12 +237,12 @@ fn listing(directory: &Directory, objects: &[Value], stderr: &str, refusal: &str
 #[tokio::test]
 async fn an_object_with_a_generated_name_is_skipped_with_a_note() {
     let directory = Directory::new();
-    let web = changed("Deployment", "web", image("shop/web:9"));
+    let web = changed("Deployment", "web", image_change("shop/web:9"));
     let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "migrate-"}});
     let program = listing(&directory, &[job.clone(), web], "", "");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(0).prints("deployment/web  revision 5 -> new revision 6\n");
-    ended.reports("note: skipped objects without a name, which kubectl does not apply: job/migrate-\n");
+    ended.reports("note: skipped objects without a name, which kubectl apply refuses: job/migrate-\n");
     let program = listing(&directory, &[job], "", "");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(1).reports("kubectl: error: the reason of kubectl\n");
@@ -257,7 +257,8 @@ async fn an_object_of_a_kind_that_is_not_installed_does_not_stop_the_others() {
     let directory = Directory::new();
     let stderr = "error: resource mapping not found for name: \"w\" namespace: \"\" from \"w.yaml\": no matches for kind \
                   \"Widget\" in version \"example.org/v1\"\nensure CRDs are installed first\n";
-    let program = listing(&directory, &[changed("Deployment", "web", image("shop/web:9"))], stderr, "");
+    let program =
+        listing(&directory, &[changed("Deployment", "web", image_change("shop/web:9"))], stderr, "");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(1).prints("deployment/web  revision 5 -> new revision 6\n");
     ended.reports(
@@ -271,7 +272,7 @@ async fn an_object_of_a_kind_that_is_not_installed_does_not_stop_the_others() {
 async fn warnings_are_errors_and_no_refusals() {
     let directory = Directory::new();
     let program = directory.program("echo 'Warning: old field' >&2; cat objects.json");
-    directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
+    directory.write("objects.json", &list(&[changed("Deployment", "web", image_change("shop/web:9"))]));
     // Only a connection over a socket has the flags of the connection.
     let cluster = Cluster::recorded("shop").served();
     let run = |args: &[&str]| {

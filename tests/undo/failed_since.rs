@@ -54,7 +54,8 @@ async fn a_rollout_that_may_still_end_well_is_named() {
     let output = cluster.run("undo --failed").await;
     let note = "note: left out deployment/web: progressing for 5s, 2/2 available on revision 1, although: crashed, exit 1; to \
                 roll it back too: kubectl rollout2 undo deployment/web -n default\n";
-    assert_eq!(output.stderr, format!("no rollout is failed or stuck: nothing is rolled back\n{note}"));
+    assert!(output.stderr.starts_with(note), "{}", output.transcript);
+    output.reports_last("no rollout is failed or stuck: nothing is rolled back\n");
     assert!(!is_rolled_back(&cluster, &web));
 }
 
@@ -67,7 +68,7 @@ async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_
     let output = cluster.run("undo --failed").await;
     let note = "note: left out daemonset/agent: progressing for 12m, 2/3 available on revision 1; to roll it back too: \
                 kubectl rollout2 undo daemonset/agent -n default\n";
-    assert!(output.stderr.ends_with(note), "{}", output.transcript);
+    assert!(output.stderr.starts_with(note), "{}", output.transcript);
     let command = note.rsplit_once("kubectl rollout2 ").unwrap().1.trim();
     let output = cluster.run(command).await;
     assert!(output.exit == 0 && is_rolled_back(&cluster, &agent), "{}", output.transcript);
@@ -78,6 +79,20 @@ async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_
         "no rollback is taken back: {}",
         output.transcript
     );
+}
+
+/// The notes before the rollbacks are far away after a wait.
+#[tokio::test(start_paused = true)]
+async fn the_last_line_names_what_was_left_out() {
+    let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
+    let agent = cluster.daemon_set(&json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.editor().set_image(&agent, "app:2.0-notready");
+    cluster.advance(720).await;
+    let output = cluster.run("undo --failed --wait").await;
+    output.ends(0).reports_last("note: not rolled back, because still progressing: daemonset/agent\n");
+    assert!(is_rolled_back(&cluster, &web) && !is_rolled_back(&cluster, &agent), "{}", output.transcript);
 }
 
 /// Returns a cluster whose Deployment `web` failed, and ends its controllers. `web` completes while the command reads it the
@@ -138,7 +153,9 @@ async fn what_was_fixed_before_the_write_is_not_rolled_back_with_force() {
     let (cluster, web) = recovering().await;
     let key = web.clone();
     let fix = FaultAction::write_before(move |store| {
-        let image = image_change("app:3.0");
+        let image = |object: &mut Value| {
+            object["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
+        };
         store.edit(&key, Part::Object, &Author::new("colleague"), image).map(drop).unwrap();
         complete(store, &key);
     });

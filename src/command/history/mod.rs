@@ -90,15 +90,15 @@ fn show(
     ui: &mut Ui,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
-    let (source, what) = (context.source, request.shown());
-    let is_table = matches!(what, Shown::Table | Shown::Facts(_));
+    let history = || History::of(observed, context.source.now());
+    let shows_histories = request.shows_histories();
     // Without a current revision these words count from the newest one.
     let is_relative = matches!(request.revision, Some(RevisionWord::Current | RevisionWord::Back(_)));
-    ui.err_lines(render::not_a_revision_yet(observed).filter(|_| is_table || is_relative));
-    ui.err_lines(render::held(observed).filter(|_| is_table));
+    ui.err_lines(render::not_a_revision_yet(observed).filter(|_| shows_histories || is_relative));
+    ui.err_lines(render::held(observed).filter(|_| shows_histories));
     ui.err_lines(render::altered(observed));
     match (&request.output, &request.revision) {
-        (TableForm::Document(_), _) if request.shows_histories() => histories.push(render::json(&history())),
+        (TableForm::Document(_), _) if shows_histories => histories.push(render::json(&history())),
         (TableForm::Document(_) | TableForm::Name, _) => {
             for document in documents(observed, request)? {
                 let document = shown(&document, context.documents);

@@ -217,7 +217,7 @@ pub(super) fn named(objects: Vec<Object>, ui: &mut Ui) -> Vec<Object> {
     let (with, without): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| !object.name().is_empty());
     if !without.is_empty() {
         let names = without.iter().map(short_name).collect::<Vec<_>>().join(" ");
-        ui.err_line(&format!("note: skipped objects without a name, which kubectl does not apply: {names}"));
+        ui.err_line(&format!("note: skipped objects without a name, which kubectl apply refuses: {names}"));
     }
     with
 }

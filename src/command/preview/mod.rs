@@ -175,11 +175,6 @@ fn in_namespace(workload: &Workload, namespace: &str) -> Option<Workload> {
     Workload::of_json(&object)
 }
 
-/// Returns the Kind, the namespace and the name of an object.
-fn identity(object: &Object) -> (String, String, String) {
-    (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned())
-}
-
 /// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.
 async fn read_all_live(
     workloads: &[Workload],

@@ -185,7 +185,7 @@ impl<'a> TargetFinder<'a> {
         }
         if found.workloads.is_empty() && found.outcome.errors.is_empty() {
             // The note is kubectl's line.
-            let (note, place) = match &self.namespace {
+            let (note, place) = match self.namespace.as_ref().filter(|_| scope.manifests.is_empty()) {
                 Some(name) => {
                     (format!("No resources found in {name} namespace."), format!(" in namespace {name:?}"))
                 }

@@ -39,8 +39,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         (workloads, left_out) = only_failed(workloads, request.since, &mut writer).await;
     }
     let outcome = roll_back_all(&workloads, request, &mut writer).await;
-    // Last, because what it leaves out is not healthy, and what was rolled back is.
-    writer.ui.err_lines(left_out);
+    // Once more, because the notes of what is left out are far above the end of a wait.
+    if writer.is_real() && !workloads.is_empty() {
+        writer.ui.err_lines(render::left_out(&left_out));
+    }
     Ok(outcome)
 }
 

@@ -222,13 +222,13 @@ pub(super) async fn has_recovered(
     Ok(has_recovered)
 }
 
-/// Keeps the workloads whose rollout failed or is stuck, and whose template changed since a time; with notes of those that
-/// still progress and are left out. A workload whose state cannot be read is an error.
+/// Keeps the workloads whose rollout failed or is stuck, and whose template changed since a time; with those that still
+/// progress and are left out. A workload whose state cannot be read is an error.
 pub(super) async fn only_failed(
     workloads: Vec<Workload>,
     since: Option<StartTime>,
     writer: &mut Writer<'_>,
-) -> (Vec<Workload>, Vec<String>) {
+) -> (Vec<Workload>, Vec<Workload>) {
     let since = since.map(|since| since.resolve(writer.source.now()));
     let read = read_all(workloads, false, Needs { since, ..Needs::STATUS }, writer.source).await;
     writer.ui.err_lines(&read.notes);
@@ -253,9 +253,10 @@ pub(super) async fn only_failed(
             _ => {}
         }
     }
+    writer.ui.err_lines(render::still_progressing(&progressing, now));
     writer.ui.err_lines(render::changed_before(&earlier));
     if failed.is_empty() && earlier.is_empty() && unread == 0 {
         writer.ui.err_line("no rollout is failed or stuck: nothing is rolled back");
     }
-    (failed, render::still_progressing(&progressing, now))
+    (failed, progressing.into_iter().map(|view| view.workload).collect())
 }

@@ -38,7 +38,7 @@ fn plan(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let counts = workload.counts();
     let is_unfinished = state == RolloutState::Held && counts.outdated() == 0;
     let is_shown = is_unfinished || workload.is_completion_blocked_by_hold();
-    let until = hold_words(workload).filter(|_| is_shown)?;
+    let until = is_shown.then(|| hold_words(workload))??;
     let revision = context
         .revision
         .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));

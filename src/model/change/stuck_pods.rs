@@ -148,6 +148,7 @@ fn comes_after(pod: &Pod, last: &PodRef, observation: &Observation) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
     use crate::model::observation::fixture::{self, pod, revision};
     use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use super::change::Change;
 use super::path;
 use super::path::{PathStep, key_values};
 use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::text::secret::{MASK, is_secret_flag, looks_secret, without_secrets_as};
+use crate::model::text::secret::{MASK, holds_secret, is_secret_flag, without_secrets_as};
 
 /// Whether values that look secret are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(super) fn mask_changes(changes: Vec<Change>) -> Vec<Change> {
 
 fn mask_change(change: Change) -> Change {
     let steps = change.path.steps();
-    let is_secret = value_names(steps).any(|name| is_secret_name(&name));
+    let is_secret = value_names(steps).any(|name| holds_secret(&name));
     if let (true, Change { path, from, to }) = (is_secret, &change) {
         let changed = if from.is_some() { MASK_CHANGED } else { MASK };
         let (from, to) = (from.as_ref().map(|_| MASK.into()), to.as_ref().map(|_| changed.into()));
@@ -99,10 +99,9 @@ fn masked<'v>(value: &'v Value, member: &str, mask: &str) -> Value {
         }
         Value::Object(members) => {
             let is_secret = NAMED_VALUES.contains(&member)
-                && members.get("name").is_some_and(|name| is_secret_name(&text(name)));
-            let hides = |name: &str| {
-                (is_secret && name == "value") || (member == ANNOTATIONS && is_secret_name(name))
-            };
+                && members.get("name").is_some_and(|name| holds_secret(&text(name)));
+            let hides =
+                |name: &str| (is_secret && name == "value") || (member == ANNOTATIONS && holds_secret(name));
             // The paths of changes contain these fields.
             let identity = path::identity_fields(member).unwrap_or_default();
             let hide = |(name, value): (&String, &Value)| {
@@ -127,11 +126,6 @@ fn masked<'v>(value: &'v Value, member: &str, mask: &str) -> Value {
 /// Returns the text of a name, which hostile snapshots can write as another value.
 fn text(name: &Value) -> Cow<'_, str> {
     name.as_str().map_or_else(|| name.to_string().into(), Cow::from)
-}
-
-/// Whether the value of an env, a header or an annotation is secret.
-fn is_secret_name(name: &str) -> bool {
-    looks_secret(name) || name.to_lowercase().ends_with("authorization")
 }
 
 /// Returns an object or template as a document shows it.

@@ -25,7 +25,7 @@ use crate::model::view::RolloutView;
 /// outlives its grace period.
 const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The longest silence of a server that answers. It ends a watch without events after 30 s, and a read may take as long.
+/// The longest silence of a server that answers: it ends a watch without events after 30 s, and 5 s are for the next request.
 const LONGEST_SILENCE: Duration = Duration::from_secs(35);
 
 /// The state of a target when the follower started: its template, and its stable revision.

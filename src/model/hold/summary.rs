@@ -164,12 +164,10 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
         let until = command("until kubectl rollout2 step {}", [workload.command_target()]);
         return Some(format!("rolled back, and its own {own} is not restored {until}"));
     }
-    let is_paused = hold.is_some() || workload.is_paused();
-    let target = [workload.command_target()];
-    if is_paused {
-        return Some(command("paused, which holds the next change until kubectl rollout2 resume {}", target));
+    if hold.is_none() && !workload.is_paused() {
+        return left_words(workload);
     }
-    left_words(workload)
+    Some(format!("paused, which holds the next change until {}", resume_command(workload)))
 }
 
 /// Returns the changes of the fields that a hold replaced, from a workload to the object that a patch leaves. The field

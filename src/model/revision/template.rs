@@ -7,7 +7,7 @@ use crate::model::api::quantity::Quantity;
 use crate::model::kind;
 use crate::model::kind::Workload;
 use crate::model::text::json::Digest;
-use crate::model::text::secret::{SHORTEST_SECRET, looks_secret};
+use crate::model::text::secret::{SHORTEST_SECRET, holds_secret};
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
@@ -36,7 +36,7 @@ pub fn secrets_in(template: &Value) -> Vec<String> {
     let variables = containers.filter_map(|container| container.get("env")?.as_array()).flatten();
     let value = |variable: &Value| {
         let text = |field: &str| variable.get(field).and_then(Value::as_str);
-        let secret = looks_secret(text("name")?).then(|| text("value")).flatten()?;
+        let secret = holds_secret(text("name")?).then(|| text("value")).flatten()?;
         let is_word = ["true", "false"].contains(&secret); // of `ENABLE_AUTH`
         (secret.len() >= SHORTEST_SECRET && !is_word).then(|| secret.to_owned())
     };

@@ -32,7 +32,7 @@ pub fn verdict(observation: &Observation) -> Verdict {
         is_held,
     };
     let verdict = workload.kind().verdict(workload, &facts);
-    // A plan that is done ends itself, so one in force has a batch, a soak or a check to come.
+    // The last batch removes its plan, so a plan in force has a batch, a soak or a check to come.
     let has_plan =
         hold.is_some_and(|hold| hold.has_plan() && !hold.is_rolling_back_to_live_template(workload));
     let is_complete = verdict.state == RolloutState::Complete;

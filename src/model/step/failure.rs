@@ -49,10 +49,9 @@ pub(super) fn fatal_cause<'m>(state: &State<'_>, memory: &'m Memory) -> Option<&
     fatal.find(|cause| cause.pods.is_empty() || cause.pods.iter().any(is_required))
 }
 
-/// Decides when slots are late: awaited for the timeout. The batch has failed if one of them is its own, not one of a
-/// scale-up, and runs the new revision or was replaced for it. Otherwise the plan stops for other slots that are late, or
-/// whose unavailable pods leave no room: they are no fault of the new revision. Without such slots the controller or an
-/// eviction is too slow.
+/// Decides when slots are late: awaited for the timeout. The batch has failed if one of them is its own, and runs the new
+/// revision or was replaced for it. Otherwise the plan stops for other slots that are late, or whose unavailable pods leave
+/// no room: they are no fault of the new revision. Without such slots the controller or an eviction is too slow.
 fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Action> {
     let after = state.batch_limit();
     let is_late = |slot: &PodSlot<'_>| state.is_awaited(slot) && memory.progress.is_late(&slot.key, after);
@@ -64,15 +63,15 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
         let pods = slots.into_iter().map(PodSlot::label).collect();
         Some(Action::Fail(BatchFailure::TimedOut { batch, after, pods }))
     };
-    let is_own = |slot: &PodSlot<'_>| memory.batch.is_own(slot);
-    let failed: Vec<_> = late.iter().copied().filter(|slot| is_own(slot) && slot.is_replaced()).collect();
+    let failed: Vec<_> =
+        late.iter().copied().filter(|slot| slot.is_in_last_batch && slot.is_replaced()).collect();
     if !failed.is_empty() {
         return fail(failed);
     }
     let has_no_room = state.budget_left() <= 0;
     let blocks = |slot: &&PodSlot<'_>| {
         let takes_room = has_no_room && !slot.is_tolerated && slot.is_unavailable(state.pace());
-        let is_released_by_batch = is_own(slot) && slot.is_released;
+        let is_released_by_batch = slot.is_in_last_batch && slot.is_released;
         !is_released_by_batch && (takes_room || state.is_required(slot) && is_late(slot))
     };
     let others: Vec<_> = state.slots.iter().filter(blocks).collect();
@@ -162,69 +161,20 @@ fn is_current_in_status(observed: &Observation) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use serde_json::{Value, json};
 
     use super::*;
     use crate::model::api::object::Object;
-    use crate::model::api::pod::Pod;
-    use crate::model::engine::Now;
     use crate::model::hold::plan::Hold;
     use crate::model::kind::Workload;
     use crate::model::revision::Revisions;
-    use crate::model::step::slot::tests::{NOW, held_by_plan};
+    use crate::model::step::StepOptions;
+    use crate::model::step::slot::tests::NOW;
     use crate::model::step::start::prepare_plan;
     use crate::model::step::state_of;
-    use crate::model::step::{StepOptions, StopReason};
 
     fn template(number: i64) -> Value {
         json!({"spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]}})
-    }
-
-    /// A CloneSet whose pods are updated as far as they exist. A batch keeps its proportion when another client scales it.
-    #[test]
-    fn pods_that_a_scale_up_adds_to_a_batch_do_not_fail_it() {
-        let observed = |replicas: i64| {
-            let strategy = json!({"partition": 0});
-            let hold = json!({"version": 1, "set": strategy, "strategy": {}, "plan": {}}).to_string();
-            let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
-                "metadata": {"name": "web", "uid": "u", "annotations": {HOLD_ANNOTATION: hold}},
-                "spec": {"replicas": replicas, "template": {}, "updateStrategy": strategy}});
-            let workload = Workload::of_json(&set).unwrap();
-            let owned = |kind: &str, name: &str| {
-                json!({"kind": kind, "data": {"spec": {"template": {}}},
-                    "metadata": {"name": name, "uid": name, "labels": {"controller-revision-hash": "web-2"},
-                        "ownerReferences": [{"controller": true, "uid": "u"}]},
-                    "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}})
-            };
-            let revisions = Revisions::of(&workload, Object::read(owned("ControllerRevision", "web-2")));
-            let pods = ["a", "b"].map(|name| Pod::read(&Object::read(owned("Pod", name)).unwrap()).into());
-            Observation { workload, revisions, pods: Some(pods.to_vec()), events: None }
-        };
-        for (before, is_failed) in [(2, false), (4, true)] {
-            let mut memory = Memory::default();
-            let mut decision = None;
-            for (minute, replicas) in [(0, before)].into_iter().chain((1..20).map(|minute| (minute, 4))) {
-                let observed = observed(replicas);
-                let slots = (1..=replicas).map(|slot| slot.to_string()).collect();
-                let batch = PlannedBatch { number: 1, canary: false, slots, done: false, of: None };
-                let mut hold = held_by_plan(&observed.workload);
-                hold.plan.as_mut().unwrap().last_batch = Some(batch.clone());
-                let now = Now { elapsed: Duration::from_secs(60 * minute), ..NOW };
-                let state = state_of(&observed, None, &hold, now).unwrap();
-                memory.observe(&state);
-                decision = decide_failure(&state, &memory, &batch);
-            }
-            match decision {
-                Some(Action::Fail(BatchFailure::TimedOut { .. })) => assert!(is_failed, "{before}"),
-                Some(Action::End(StepOutcome::Stopped(StopReason::Unhealthy { pods, .. }))) => {
-                    let names: Vec<_> = pods.iter().map(|(pod, _)| pod.as_str()).collect();
-                    assert_eq!((names, is_failed), (vec!["pod 3", "pod 4"], false));
-                }
-                other => panic!("{before}: {other:?}"),
-            }
-        }
     }
 
     /// The patch of the rollback ends the hold of a Deployment, so that no hold is left to end by hand.

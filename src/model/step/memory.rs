@@ -62,17 +62,6 @@ pub(super) struct BatchMemory {
     pub(super) last_wave: Option<Duration>,
     /// Whether this process finished it.
     pub(super) is_finished_here: bool,
-    /// The number of its last slot when this process first observed it, where pods are only counted.
-    last_number: Option<usize>,
-}
-
-impl BatchMemory {
-    /// Whether a slot is of the batch as it began. Where pods are only counted, a scale-up enlarges the batch, and the newest
-    /// pods have the highest numbers.
-    pub(super) fn is_own(&self, slot: &PodSlot<'_>) -> bool {
-        let number = slot.key.parse::<usize>().ok();
-        slot.is_in_last_batch && number.zip(self.last_number).is_none_or(|(number, last)| number <= last)
-    }
 }
 
 /// How long a batch or a rollback has been waiting for its pods since one was ready for the first time.
@@ -124,10 +113,6 @@ impl Memory {
     /// Returns the report of its first interruption.
     pub(super) fn observe(&mut self, state: &State<'_>) -> Option<StepReport> {
         let now = state.now.elapsed;
-        if let Some(batch) = state.present_batch.filter(|_| state.step_kind.counts_pods()) {
-            let last_number = || batch.slots.last()?.parse().ok();
-            self.batch.last_number = self.batch.last_number.or_else(last_number);
-        }
         let interruption = self.soak.observe(state.soaking(), now);
         let released = state.slots.iter().filter(|slot| slot.is_released);
         let released: BTreeSet<_> = released.map(|slot| slot.key.as_str()).collect();

@@ -105,7 +105,7 @@ fn is_rolled_back(stepper: &Stepper) -> bool {
 /// the time stay visible.
 pub(in crate::render) fn batch_rows(batches: &[BatchView], width: usize) -> Vec<Line> {
     let mut rows: Vec<Vec<Line>> = batches.iter().map(row).collect();
-    fit(&mut rows, width, &[(PODS, FEWEST_CELLS)]);
+    fit(&mut rows, width, &[(PODS, FEWEST_CELLS)], Line::shortened_to);
     aligned(rows)
 }
 

@@ -148,8 +148,7 @@ fn folded_row(
     width: usize,
 ) -> Vec<Line> {
     let workload = target.workload();
-    let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
-    let name = Line::styled(Style::Heading, names.with_namespace(name, workload));
+    let name = Line::styled(Style::Heading, names.name(workload));
     let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
     let (style, state) = state_text(target);
     let words =

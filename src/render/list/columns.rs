@@ -170,7 +170,7 @@ pub(super) fn fitted(rows: Vec<Vec<Line>>, room: Room) -> Vec<Vec<Line>> {
     if let Some(header) = causes.first_mut().filter(|_| room.has_header) {
         *header = Line::default();
     }
-    fit(&mut cells, room.width, &[(room.shortened_column, MIN_NAME_WIDTH)]);
+    fit(&mut cells, room.width, &[(room.shortened_column, MIN_NAME_WIDTH)], Line::shortened_to);
     let blocks = aligned(cells).into_iter().zip(causes).map(|(line, cause)| {
         let cause = Some(cause).filter(|cause| cause.cells() > 0);
         let below = cause.map(|cause| cause.wrapped(INDENT, room.width, room.cause_lines));

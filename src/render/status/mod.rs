@@ -20,7 +20,7 @@ use crate::model::follow::{
     ShortTimeout, TargetResult,
 };
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::{Counts, RolloutState};
+use crate::model::kind::verdict::RolloutState;
 use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfiguration};
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
@@ -309,12 +309,13 @@ fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameConte
     })
 }
 
-/// Returns that outdated pods are held, and how far the rollout is: a pause can come at any moment.
+/// Returns that a rollout is held, and how far it is: a pause can come at any moment.
 fn held(target: &FollowedTarget, name: &str) -> String {
     let is_paused = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Paused);
     let word = if is_paused { "paused" } else { "held" };
-    let Counts { updated, wanted, .. } = target.workload().counts();
-    format!("note: {name} is {word}: {updated} of {wanted} updated; outdated pods remain")
+    let counts = target.workload().counts();
+    let remain = if counts.outdated() > 0 { "; outdated pods remain" } else { "" };
+    format!("note: {name} is {word}: {} of {} updated{remain}", counts.updated, counts.wanted)
 }
 
 /// Returns the outcome of the rollback of a failed target.
@@ -327,7 +328,10 @@ fn rollback_line(
     let name = names.name(target.workload());
     let words = rollback_words(target, rollback);
     match rollback {
-        RollbackResult::NotStarted(why) => return format!("note: {name}: {words}: {why}"),
+        RollbackResult::NotStarted(why) => {
+            let kind = if matches!(failure, Outcome::OtherTargetFailed(_)) { "note" } else { "error" };
+            return format!("{kind}: {name}: {words}: {why}");
+        }
         RollbackResult::Unknown(why) => return format!("warning: {name}: {words}: {why}"),
         RollbackResult::RolledBack { .. } => {}
     }

@@ -122,12 +122,18 @@ const SECRET_PARTS: [&str; 5] = ["pass", "pgpass", "dsn", "cookie", "webhook"];
 /// accepted: a hidden harmless value costs a flag, a printed secret costs more. `auth` counts at the
 /// end of a name only: `AUTH_MODE` is no secret.
 #[must_use]
-pub fn looks_secret(name: &str) -> bool {
+fn looks_secret(name: &str) -> bool {
     let name = name.to_lowercase();
     let mut parts = name.split(|c: char| !c.is_alphanumeric());
     SECRET_WORDS.iter().any(|word| name.contains(word))
         || parts.clone().any(|part| SECRET_PARTS.contains(&part))
         || parts.next_back() == Some("auth")
+}
+
+/// Whether the value of an env, a header or an annotation with this name is secret.
+#[must_use]
+pub fn holds_secret(name: &str) -> bool {
+    looks_secret(name) || name.to_lowercase().ends_with("authorization")
 }
 
 /// The separators between a name and its value. A separator follows those that it is a prefix of.
