@@ -222,12 +222,12 @@ mod tests {
     /// update failed in its last pod.
     #[test]
     fn below_the_partition_no_pod_of_on_delete_returns_to_a_revision_that_no_ready_pod_runs() {
-        let held = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 4}});
+        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 4}});
         let pods = [(0, "db-2", false), (1, "db-2", true), (2, "db-5", false)];
         for (original, expected) in [("OnDelete", &[][..]), ("RollingUpdate", &["db-0"])] {
             let mut observation =
-                observation(&json!({"updateStrategy": held}), &json!({"currentRevision": "db-5"}), &pods);
-            let hold = json!({"version": 1, "set": held, "strategy": {"type": original}, "plan": {}});
+                observation(&json!({"updateStrategy": strategy}), &json!({"currentRevision": "db-5"}), &pods);
+            let hold = json!({"version": 1, "set": strategy, "strategy": {"type": original}, "plan": {}});
             let mut object = observation.workload.object().json().clone();
             object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
             observation.workload = Workload::of_json(&object).unwrap();

@@ -144,11 +144,7 @@ impl Kubelets {
             plan.requeue_at(ended);
             return;
         }
-        let deletion = Deletion {
-            uid: Some(object::uid(pod).to_owned()),
-            grace_seconds: Some(0),
-            ..Deletion::default()
-        };
+        let deletion = Deletion { uid: Some(object::uid(pod).to_owned()), grace_seconds: Some(0) };
         plan.writes.push(Write::Delete { key: key.clone(), deletion });
     }
 }
