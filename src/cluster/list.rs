@@ -121,7 +121,7 @@ impl ListQuery {
                 return Ok((all, page.version));
             }
             if page.items >= PAGE_SIZE {
-                deadline = None; // a full page renews the limit: it is for silence, and for pages without an end
+                deadline = None; // the limit is for one full page, and for all smaller ones together, which may never end
             }
             page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest, ""));
         }

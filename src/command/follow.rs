@@ -207,7 +207,7 @@ async fn undo_on_failure(
     ui: &mut Ui,
 ) -> Result<Workload, RollbackResult> {
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
-    let mut conflicts = 0;
+    let mut retries = 0..MAX_CONFLICTS;
     loop {
         let prepared = prepare_rollback(target, source, ui).await;
         let (workload, patch) = prepared.map_err(|error| RollbackResult::not_started(&error))?;
@@ -217,16 +217,17 @@ async fn undo_on_failure(
                 let message = format!("the server answered to the rollback of {name} with another object");
                 RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
             }),
+            WriteResult::Conflict(conflict) if !conflict.is_unanswered && retries.next().is_some() => {
+                continue;
+            }
             WriteResult::Conflict(conflict) => {
                 let error = conflict.error(&workload, "its rollback was prepared");
-                if conflict.is_unanswered {
-                    Err(RollbackResult::unknown(&error))
-                } else if conflicts < MAX_CONFLICTS {
-                    conflicts += 1;
-                    continue;
+                let is_unknown = conflict.is_unanswered;
+                Err(if is_unknown {
+                    RollbackResult::unknown(&error)
                 } else {
-                    Err(RollbackResult::not_started(&error))
-                }
+                    RollbackResult::not_started(&error)
+                })
             }
             WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
                 Err(RollbackResult::not_started(&error))

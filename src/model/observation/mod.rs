@@ -300,16 +300,18 @@ impl Observation {
     /// original one decides.
     fn records_served_revision(&self) -> bool {
         let workload = &self.workload;
+        if workload.recorded_stable_revision().is_none() {
+            return false;
+        }
         let hold = workload.object().annotation(HOLD_ANNOTATION);
         let hold = hold.map(|hold| serde_json::from_str::<Value>(hold).unwrap_or_default());
         let original = match &hold {
             Some(hold) => hold.get("strategy"),
             None => strategy::update_strategy(workload),
         };
-        let updates_every_pod = original.is_none_or(|original| {
+        original.is_none_or(|original| {
             !strategy::is_on_delete_strategy(original) && strategy::partition_of(workload, original) == 0
-        });
-        workload.recorded_stable_revision().is_some() && updates_every_pod
+        })
     }
 
     /// Returns the revisions whose template is not the live one.

@@ -33,11 +33,11 @@ pub fn verdict(observation: &Observation) -> Verdict {
     };
     let verdict = workload.kind().verdict(workload, &facts);
     // The last batch removes its plan, so a plan in force has a batch, a soak or a check to come.
-    let has_plan =
-        hold.is_some_and(|hold| hold.has_plan() && !hold.is_rolling_back_to_live_template(workload));
-    let is_complete = verdict.state == RolloutState::Complete;
-    let state = if is_complete && has_plan { RolloutState::Held } else { verdict.state };
-    Verdict { state, ..verdict }
+    let is_unfinished = |hold: Hold| hold.has_plan() && !hold.is_rolling_back_to_live_template(workload);
+    if verdict.state == RolloutState::Complete && hold.is_some_and(is_unfinished) {
+        return Verdict { state: RolloutState::Held, ..verdict };
+    }
+    verdict
 }
 
 /// Whether an updated pod is not ready. An `OnDelete` workload, and a Deployment with a plan, is held only once its

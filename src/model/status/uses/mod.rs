@@ -123,8 +123,8 @@ fn a_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseS
     RevisionUse { revision, number, was, is_return, before: None, start, end: None, by: None }
 }
 
-/// Returns the index of the first use of a revision, whose number then is not stored: after the revisions that are older,
-/// where a number is missing, and before those that are newer.
+/// Returns the index of the first use of a revision, whose number then is not stored: where a number is missing, between the
+/// revisions that are older and those that are newer.
 fn index_of_first_use(uses: &[RevisionUse<'_>], created: Timestamp) -> usize {
     let is_older = |one: &RevisionUse<'_>| matches!(one.start, UseStart::At(time) if time <= created);
     let start = uses.iter().rposition(is_older).map_or(0, |last| last + 1);
