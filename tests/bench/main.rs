@@ -11,7 +11,7 @@ use harness::Run;
 use harness::many_workloads::{Shape, WorkloadGenerator};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
-use rollout2::model::cause::causes;
+use rollout2::model::cause::{AllowedRestarts, causes_of};
 use rollout2::model::diff::{Diff, SecretValues};
 use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
@@ -81,7 +81,9 @@ fn history() -> std::io::Result<Case> {
 fn verdict_and_causes() -> std::io::Result<Case> {
     let observed = observed(Shape { revisions: 10, pods: 10_000, crashing: true })?;
     Ok(Box::new(move || {
-        black_box((verdict(&observed), causes(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH)));
+        let (verdict, now) = (verdict(&observed), k8s_openapi::jiff::Timestamp::UNIX_EPOCH);
+        let causes = causes_of(&observed, verdict.state, AllowedRestarts::default(), now);
+        black_box((verdict, causes));
     }))
 }
 

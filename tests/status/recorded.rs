@@ -1,8 +1,6 @@
 //! The causes of the recorded workloads.
 
-use harness::cluster::{START, observed};
 use harness::prelude::*;
-use rollout2::model::cause::{causes, causes_without_holds};
 
 use crate::status::objects::cause_ids;
 
@@ -77,25 +75,4 @@ fn the_output_for_the_recorded_workloads_matches_its_snapshot() {
         let transcript = output.transcript.lines().filter(|line| !line.starts_with("note: "));
         insta::assert_snapshot!(namespace, transcript.collect::<Vec<_>>().join("\n"));
     }
-}
-
-/// `step` reports every cause but the holds.
-#[test]
-fn the_causes_without_holds_are_all_the_others() {
-    let mut holds = 0;
-    for namespace in ["broken", "many", "quota", "shop"] {
-        let cluster = SimCluster::builder().snapshot(&snapshot(namespace)).unwrap().build();
-        for resource in [&DEPLOYMENTS, &DAEMONSETS, &STATEFULSETS] {
-            let keys: Vec<_> =
-                cluster.store(|store| store.list(resource, None).map(|(key, _)| key.clone()).collect());
-            for key in keys {
-                let (observed, now) = (observed(&cluster, &key).unwrap(), START.parse().unwrap());
-                let (held, others): (Vec<_>, Vec<_>) =
-                    causes(&observed, now).into_iter().partition(|cause| cause.id.is_hold());
-                holds += held.len();
-                assert_eq!(causes_without_holds(&observed, now), others, "{key:?}");
-            }
-        }
-    }
-    assert_eq!(holds, 4);
 }

@@ -33,40 +33,17 @@ use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::revision::template::secrets_in;
-use crate::model::status::verdict;
 use crate::model::text::secret::{MASK, without_secrets};
 use context::{CauseContext, PodProblem};
 
-/// Returns the causes why a rollout does not progress, with the holds. Causes that need a user come first.
-#[must_use]
-pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    causes_of(observed, verdict(observed).state, AllowedRestarts::default(), now)
-}
-
-/// Returns the same causes without the holds, for `step`, which holds every workload that it steps.
-#[must_use]
-pub fn causes_without_holds(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    found(observed, verdict(observed).state, AllowedRestarts::default(), now, false)
-}
-
-/// Returns the same causes as [`causes`] for a rollout whose verdict has this state, without the crash loops that an option
-/// allows.
+/// Returns the causes why a rollout whose verdict has this state does not progress, without the crash loops that an option
+/// allows. Causes that need a user come first.
 #[must_use]
 pub fn causes_of(
     observed: &Observation,
     state: RolloutState,
     allowed: AllowedRestarts,
     now: Timestamp,
-) -> Vec<Cause> {
-    found(observed, state, allowed, now, true)
-}
-
-fn found(
-    observed: &Observation,
-    state: RolloutState,
-    allowed: AllowedRestarts,
-    now: Timestamp,
-    with_holds: bool,
 ) -> Vec<Cause> {
     let deleting = deleting(&observed.workload);
     if state == RolloutState::Unobserved {
@@ -75,9 +52,7 @@ fn found(
     }
     let context = CauseContext::new(observed, observed.revisions.current(), allowed, now);
     let mut causes = Vec::new();
-    if with_holds {
-        causes.extend(held::holds(&context, state));
-    }
+    causes.extend(held::holds(&context, state));
     causes.extend(held::min_ready(&context, state));
     causes.extend(held::unavailable(&context));
     causes.extend(deleting);
@@ -341,6 +316,7 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::api::pod::Pod;
     use crate::model::observation::fixture::{self, pod, revision, template};
+    use crate::model::status::verdict;
     use serde_json::json;
 
     fn at(second: i64) -> Timestamp {
@@ -409,7 +385,8 @@ mod tests {
     fn a_crash_loop_stays_stuck() {
         let ran = |start, end| json!({"terminated": {"exitCode": 1, "startedAt": at(start), "finishedAt": at(end)}});
         let is_stuck = |container: &Value, ready_since, now| {
-            let causes = causes(&observation(container, ready_since), now);
+            let (observed, allowed) = (observation(container, ready_since), AllowedRestarts::default());
+            let causes = causes_of(&observed, verdict(&observed).state, allowed, now);
             stuck_if(verdict_of(RolloutState::Progressing), &causes, now).state == RolloutState::Stuck
         };
         for (run, is_ready) in [(0, false), (1, true), (8, false), (25, true), (45, false), (45, true)] {

@@ -147,8 +147,9 @@ mod tests {
     use super::*;
     use crate::model::api::event::{Event, Events};
     use crate::model::api::object::Object;
-    use crate::model::cause::causes;
+    use crate::model::cause::{AllowedRestarts, causes_of};
     use crate::model::observation::fixture::{self, revision};
+    use crate::model::status::verdict;
 
     const MULTI_ATTACH: &str =
         "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) other, web-1-a";
@@ -210,7 +211,11 @@ mod tests {
             let events = Some(Events::of(warnings.filter_map(|event| Event::read(&event))));
             let observed = Observation { events, ..observed };
             let now: Timestamp = "2026-11-20T13:10:00Z".parse().unwrap();
-            causes(&observed, now).into_iter().map(|cause| (cause.id.name(), cause.evidence)).collect()
+            let (state, allowed) = (verdict(&observed).state, AllowedRestarts::default());
+            causes_of(&observed, state, allowed, now)
+                .into_iter()
+                .map(|cause| (cause.id.name(), cause.evidence))
+                .collect()
         }
 
         fn evidence(&self) -> Option<String> {

@@ -9,13 +9,14 @@ use super::ownership::Ownership;
 use super::slot::PodSlot;
 use super::soak::{CheckMemory, Soak};
 use super::state::State;
-use crate::model::cause::{AllowedRestarts, Cause, causes_without_holds};
+use crate::model::cause::{AllowedRestarts, Cause, causes_of};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::Now;
 use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
 use crate::model::hold::plan::{BatchFailure, Lock};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
+use crate::model::status::verdict;
 
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
 /// reads.
@@ -149,10 +150,12 @@ impl Memory {
     /// Records the causes of an observation. Returns the changes, and the logs to read.
     pub(super) fn observe_causes(&mut self, observed: &Observation, now: Now) -> CauseUpdate {
         self.rollout_progress.record(&observed.workload, now.elapsed);
-        let causes = causes_without_holds(observed, now.server_time);
+        let (state, allowed) = (verdict(observed).state, AllowedRestarts::default());
+        let mut causes = causes_of(observed, state, allowed, now.server_time);
+        causes.retain(|cause| !cause.id.is_hold());
         let grace = |cause: &Cause| cause.is_fatal().then_some(FATAL_CAUSE_GRACE);
         let last_progress = self.rollout_progress.last_progress();
-        self.causes.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now)
+        self.causes.record(&causes, observed, allowed, grace, last_progress, now)
     }
 
     /// Decides what to do for the check of a batch whose slots are healthy; none if it passed, or if nothing is to do now.

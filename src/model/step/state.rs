@@ -10,7 +10,7 @@ use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_u
 use crate::error::Result;
 use crate::model::api::count::as_number;
 use crate::model::api::pod::{Node, Pod};
-use crate::model::cause::{Cause, causes_without_holds};
+use crate::model::cause::{AllowedRestarts, Cause, causes_of};
 use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
 use crate::model::kind::fields::HoldFields;
@@ -18,6 +18,7 @@ use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::PodStage;
 use crate::model::revision::Revision;
+use crate::model::status::verdict;
 
 /// An observation with its plan and the slots of its pods. It is built once an event, in time linear in pods and nodes.
 pub(super) struct State<'a> {
@@ -262,9 +263,11 @@ impl<'a> State<'a> {
     where
         'a: 's,
     {
-        let causes = causes_without_holds(self.observed, self.now.server_time);
+        let (state, allowed) = (verdict(self.observed).state, AllowedRestarts::default());
+        let causes = causes_of(self.observed, state, allowed, self.now.server_time);
+        let causes = causes.iter().filter(|cause| !cause.id.is_hold());
         let mut by_pod: HashMap<&str, &Cause> = HashMap::new();
-        for (pod, cause) in causes.iter().flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
+        for (pod, cause) in causes.flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
             by_pod.entry(pod).or_insert(cause);
         }
         let reason = |slot: &PodSlot<'_>| {

@@ -3,7 +3,7 @@
 //!
 //! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test all status::follow::schedules` runs more of them.
 
-use rollout2::model::cause::{CauseId, causes};
+use rollout2::model::cause::{AllowedRestarts, CauseId, causes_of};
 use rollout2::model::kind::verdict::RolloutState;
 use rollout2::model::observation::Observation;
 use rollout2::model::status::verdict;
@@ -150,8 +150,8 @@ fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Times
                         | CauseId::OutOfMemory
                 )
             };
-            let has_fatal_cause =
-                args.contains("--fail-fast") && causes(final_state, now).iter().any(|cause| fails(cause.id));
+            let causes = causes_of(final_state, state, AllowedRestarts::default(), now);
+            let has_fatal_cause = args.contains("--fail-fast") && causes.iter().any(|cause| fails(cause.id));
             if has_fatal_cause || (args.contains("--deadline") && has_no_deadline) { 4 } else { 3 }
         }
     }
