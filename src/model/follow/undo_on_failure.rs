@@ -123,15 +123,24 @@ impl FollowedTarget {
 
     /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
     /// is one.
+    ///
+    /// The StatefulSet controller waits until these pods are ready, and on the failed revision they
+    /// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
+    /// observed the rollback and nothing moved for a moment. A pod that is deleted earlier comes back on the failed
+    /// revision.
     pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration) {
         let is_ours = self.rollback.is_some() || self.options().expect_found_template;
         let Some(observation) = &self.observation else { return };
         if !is_ours || !self.options().replace_stuck_pods {
             return;
         }
-        match unblock(&mut self.stuck_pods, observation, fresh, now) {
-            Some(FollowerTask::Refresh) => self.evaluation.request_refresh(),
-            task => self.evaluation.effects.tasks.extend(task),
+        self.stuck_pods.observe(observation, now);
+        let Some(pod) = self.stuck_pods.next(observation, now).map(PodRef::of) else { return };
+        if fresh {
+            self.stuck_pods.record(&pod);
+            self.evaluation.effects.tasks.push(FollowerTask::DeletePod(pod));
+        } else {
+            self.evaluation.request_refresh();
         }
     }
 }
@@ -172,25 +181,4 @@ impl Rollback {
         let rollback = RollbackResult::RolledBack { revision: self.revision, outcome };
         TargetResult { elapsed, rollback: Some(rollback), ..self.failed }
     }
-}
-
-/// Returns what to do about the next pod that blocks a StatefulSet, if there is one.
-///
-/// The StatefulSet controller waits until these pods are ready, and on the failed revision they
-/// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
-/// observed the rollback and nothing moved for a moment. A pod that is deleted earlier comes back on the failed
-/// revision.
-pub(super) fn unblock(
-    deletions: &mut StuckPodDeletions,
-    observation: &Observation,
-    fresh: bool,
-    now: Duration,
-) -> Option<FollowerTask> {
-    deletions.observe(observation, now);
-    let pod = deletions.next(observation, now).map(PodRef::of)?;
-    if !fresh {
-        return Some(FollowerTask::Refresh);
-    }
-    deletions.record(&pod);
-    Some(FollowerTask::DeletePod(pod))
 }
