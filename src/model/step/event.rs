@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::error::Error;
 use crate::model::api::patch::Patch;
 use crate::model::api::pod::Node;
@@ -211,7 +213,8 @@ pub struct SlotView {
 }
 
 /// The state of a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SlotState {
     /// Its pod runs another revision.
     Outdated,
@@ -245,18 +248,6 @@ pub enum BatchStage {
     },
     /// Failed.
     Failed,
-}
-
-impl SlotState {
-    /// Returns the name for JSON.
-    #[must_use]
-    pub fn json_name(self) -> &'static str {
-        match self {
-            Self::Outdated => "outdated",
-            Self::Updating => "updating",
-            Self::Updated => "updated",
-        }
-    }
 }
 
 impl BatchStage {

@@ -169,7 +169,7 @@ fn batch_facts(batch: &BatchView) -> Value {
         BatchStage::Done { healthy } => (Some(*healthy), None),
         _ => (None, None),
     };
-    let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state.json_name()}));
+    let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state}));
     json!({
         "number": batch.number,
         "canary": batch.is_canary,
