@@ -14,7 +14,7 @@ use crate::command::step::Request;
 use crate::command::targets::{TargetScope, TargetWord};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
-use crate::model::hold::plan::{PaceFlags, Reach};
+use crate::model::hold::plan::Reach;
 use crate::model::kind::Kind;
 use crate::model::step::StepOptions;
 use crate::model::text::shell_command::{Word, command};
@@ -128,10 +128,8 @@ impl StepArgs {
     pub(super) fn lower(self, access: &Access) -> Result<Request> {
         let target = self.target()?;
         let dry_run = self.is_dry_run(access)?;
-        let pace = self.nodes.apply_to(self.pace.flags()?)?;
-        let ignore_unready_nodes = self.force.then_some(true);
         let options = StepOptions {
-            pace: PaceFlags { ignore_unready_nodes, ..pace },
+            pace: self.pace.flags(self.nodes, self.force)?,
             reach: self.pace.to.or(self.pace.all.then_some(Reach::All)),
             force: self.force,
             take_over: self.take_over,

@@ -123,10 +123,13 @@ pub(super) struct NodeArgs {
 const REACTIONS: &Words<OnFailure> = &[("hold", "", OnFailure::Hold), ("undo", "", OnFailure::Undo)];
 
 impl PaceArgs {
-    pub(super) fn flags(&self) -> Result<PaceFlags> {
+    /// Returns the flags that set the pace. `force` is that flag.
+    pub(super) fn flags(&self, nodes: NodeArgs, force: bool) -> Result<PaceFlags> {
         if let Some(batches) = self.batches.as_ref().filter(|_| self.all) {
             batches.check_end()?;
         }
+        let check = self.check()?;
+        nodes.check()?;
         Ok(PaceFlags {
             batch_size: self.by.clone().or_else(|| self.batches.clone()),
             canary: self.no_canary.then_some(false),
@@ -136,10 +139,13 @@ impl PaceArgs {
             final_soak: self.final_soak,
             batch_timeout: self.batch_timeout,
             on_failure: self.on_failure,
-            check: self.check()?,
+            check,
             check_every: self.check_every,
             check_failures: self.check_failures,
-            ..PaceFlags::default()
+            order: nodes.order,
+            node_selector: nodes.node_selector,
+            evict: nodes.evict.then_some(true),
+            ignore_unready_nodes: force.then_some(true),
         })
     }
 
@@ -157,8 +163,8 @@ impl PaceArgs {
 }
 
 impl NodeArgs {
-    /// Returns a pace with these flags too.
-    pub(super) fn apply_to(self, pace: PaceFlags) -> Result<PaceFlags> {
+    /// Rejects values that a plan cannot store.
+    fn check(&self) -> Result<()> {
         if self.order.as_deref().is_some_and(|label| label.trim().is_empty()) {
             return Err(
                 Error::usage("--order requires a label").hint("such as --order topology.kubernetes.io/zone")
@@ -171,12 +177,7 @@ impl NodeArgs {
                 format!("a plan stores at most {LONGEST_TEXT} characters of --order and --node-selector");
             return Err(Error::usage(sentence));
         }
-        Ok(PaceFlags {
-            order: self.order,
-            node_selector: self.node_selector,
-            evict: self.evict.then_some(true),
-            ..pace
-        })
+        Ok(())
     }
 }
 
