@@ -3,14 +3,12 @@
 //! A page of 500 objects as JSON takes a hundred times the memory of the facts that are kept.
 
 use serde::Deserialize;
-use serde::de::DeserializeSeed;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::model::api::object::Object;
+use crate::model::api::object::{Object, drop_managed_fields};
 use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
 use crate::model::kind;
-use crate::snapshot::json::ObjectWithout;
 
 /// A decoded page.
 #[derive(Debug)]
@@ -49,12 +47,10 @@ pub(super) fn read_page<T>(
     let is_used = is_whole || kind::of_type(type_).is_some() || [&CONFIG_MAP, &SECRET].contains(&type_);
     let mut kept = Vec::new();
     for item in &items {
-        let mut json = serde_json::Deserializer::from_str(item.get());
-        let mut item = if is_used {
-            Value::deserialize(&mut json).ok()?
-        } else {
-            ObjectWithout::MANAGED_FIELDS.deserialize(&mut json).ok()?
-        };
+        let mut item: Value = serde_json::from_str(item.get()).ok()?;
+        if !is_used {
+            drop_managed_fields(&mut item);
+        }
         let members = item.as_object_mut()?;
         members.entry("kind").or_insert_with(|| type_.title().into());
         members.entry("apiVersion").or_insert_with(|| type_.api_version().into());
@@ -93,6 +89,16 @@ mod tests {
         let list = all(&json!({"items": [{"metadata": {"name": "a"}}]}), Deployment.type_()).unwrap();
         assert_eq!(list.kept[0].text("/apiVersion"), Some("apps/v1"));
         assert!(all(&json!({"items": null}), &POD).unwrap().kept.is_empty());
+    }
+
+    #[test]
+    fn only_workloads_keep_their_managed_fields() {
+        let list = json!({"items": [{"metadata": {"name": "a", "managedFields": [{}]}, "spec": {"managedFields": 1}}]});
+        for (type_, is_kept) in [(&POD, false), (Deployment.type_(), true)] {
+            let list = all(&list, type_).unwrap();
+            assert_eq!(list.kept[0].at("/metadata/managedFields").is_some(), is_kept);
+            assert!(list.kept[0].at("/spec/managedFields").is_some());
+        }
     }
 
     #[test]

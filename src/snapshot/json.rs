@@ -1,12 +1,10 @@
-//! Parses JSON within the limits of memory, and without `managedFields`, which is half of an object's size.
+//! Parses JSON within the limits of memory.
 //!
 //! Parsed JSON can be a hundred times larger than its text: 64 MiB of `{"a":1}` take 5.6 GiB. So a text is measured before it
 //! is parsed, and the parsers need no limit of their own.
 
-use std::fmt;
-
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Error, Map, Value};
+use serde::de::Error as _;
+use serde_json::{Error, Value};
 
 /// The limit of a file, and of JSON when it is parsed, in bytes. 35,000 recorded
 /// pods without managed fields fit when they are parsed.
@@ -39,67 +37,10 @@ pub(crate) fn parse(json: &[u8]) -> Result<Value, Error> {
     if is_too_large(json) { Err(Error::custom(TOO_LARGE)) } else { serde_json::from_slice(json) }
 }
 
-/// Decodes an object without the member at a path.
-pub(crate) struct ObjectWithout(&'static [&'static str]);
-
-impl ObjectWithout {
-    /// Leaves `metadata.managedFields` out.
-    pub(crate) const MANAGED_FIELDS: Self = Self(&["metadata", "managedFields"]);
-}
-
-impl<'de> DeserializeSeed<'de> for ObjectWithout {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
-        json.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ObjectWithout {
-    type Value = Value;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut kept = Map::new();
-        while let Some(name) = members.next_key::<String>()? {
-            let value = match self.0 {
-                [skipped] if *skipped == name => {
-                    members.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-                [outer, within @ ..] if *outer == name => members.next_value_seed(ObjectWithout(within))?,
-                _ => members.next_value()?,
-            };
-            kept.insert(name, value);
-        }
-        Ok(Value::Object(kept))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn only_managed_fields_are_skipped() {
-        let read = |seed: ObjectWithout, json: &str| {
-            seed.deserialize(&mut serde_json::Deserializer::from_str(json)).ok()
-        };
-        let object = json!({
-            "managedFields": [1, -2, 3.5, null, true, "x\n"], "spec": {"metadata": {"managedFields": 1}},
-            "metadata": {"name": "a", "managedFields": [{"f:spec": {}}], "labels": {"managedFields": "b"}},
-        });
-        let mut unmanaged = object.clone();
-        unmanaged["metadata"].as_object_mut().unwrap().remove("managedFields");
-        assert_eq!(read(ObjectWithout::MANAGED_FIELDS, &object.to_string()), Some(unmanaged));
-        for other in ["", "{", "7", "[]", "{\"metadata\": 7}"] {
-            assert_eq!(read(ObjectWithout::MANAGED_FIELDS, other), None, "{other}");
-        }
-    }
 
     #[test]
     fn json_that_is_large_in_memory_is_rejected() {
