@@ -102,11 +102,8 @@ impl Owned {
             workloads.iter().map(|workload| (workload.object().uid(), *workload)).collect();
         let read_revision = |object: Object| {
             let owner = by_uid.get(object.controller()?.uid)?;
-            Some(Arc::new(if needs.documents {
-                Revision::read(owner.kind(), object.clone()).with_document(&object)
-            } else {
-                Revision::read(owner.kind(), object)
-            }))
+            let revision = Revision::read(owner.kind(), &object);
+            Some(Arc::new(if needs.documents { revision.with_document(&object) } else { revision }))
         };
         let mut stores = Vec::new();
         for workload in workloads {

@@ -53,7 +53,7 @@ fn state(name: &str, version: u64) -> Stored {
 }
 
 fn revision(name: &str, owner: &str) -> Stored {
-    let revision = Revision::read(&Deployment, owned("ReplicaSet", name, owner));
+    let revision = Revision::read(&Deployment, &owned("ReplicaSet", name, owner));
     stored(name, 1, Facts::Revision(Arc::new(revision)))
 }
 

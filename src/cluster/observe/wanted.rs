@@ -224,7 +224,7 @@ impl Facts {
         } else if kind::of_type(type_).is_some() {
             Self::Workload(Box::new(Workload::of(object)?))
         } else {
-            Self::Revision(Arc::new(Revision::read(owner?, object)))
+            Self::Revision(Arc::new(Revision::read(owner?, &object)))
         })
     }
 }

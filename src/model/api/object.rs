@@ -167,11 +167,6 @@ impl Object {
         self.text(pointer)?.parse().ok()
     }
 
-    /// Takes the value at a JSON pointer out of the object and leaves null; null if there is none.
-    pub fn take(&mut self, pointer: &str) -> Value {
-        Arc::make_mut(&mut self.0).pointer_mut(pointer).map(Value::take).unwrap_or_default()
-    }
-
     /// Changes the value at a JSON pointer, if there is one.
     #[must_use]
     pub(super) fn changed_at(mut self, pointer: &str, change: impl FnOnce(&mut Value)) -> Self {

@@ -118,14 +118,13 @@ pub enum Integrity {
 impl Revision {
     /// Reads a revision from the object that stores it.
     #[must_use]
-    pub fn read(kind: &dyn Kind, mut object: Object) -> Self {
+    pub fn read(kind: &dyn Kind, object: &Object) -> Self {
         let store = kind.revisions();
-        let data_hash = store.hashed_data(&object).map(DataHash::of); // before the template is taken out of the data
-        let template = Template::from(object.take(store.template()));
+        let template = Template::new(object.at(store.template()).unwrap_or(&Value::Null));
         Self {
-            number: store.number(&object),
-            past_numbers: store.past_numbers(&object),
-            hash: store.hash(&object).unwrap_or_default().to_owned(),
+            number: store.number(object),
+            past_numbers: store.past_numbers(object),
+            hash: store.hash(object).unwrap_or_default().to_owned(),
             created: object.created(),
             change_cause: object
                 .annotation(CHANGE_CAUSE)
@@ -134,14 +133,14 @@ impl Revision {
             name: object.name().to_owned(),
             uid: object.uid().to_owned(),
             owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
-            replica_set_counts: ReplicaSetCounts::read(&object),
+            replica_set_counts: ReplicaSetCounts::read(object),
             hold: object.annotation(HOLD_ANNOTATION).map(Into::into),
-            refused: Condition::read(&object, "ReplicaFailure"),
+            refused: Condition::read(object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
-            data_hash,
+            data_hash: store.hashed_data(object).map(DataHash::of),
             template: text(template.json()),
             document: None,
-            digest: template.into_digest(),
+            digest: template.digest(),
         }
     }
 
@@ -180,7 +179,7 @@ impl Revision {
     /// Returns the template; null if it was not kept.
     #[must_use]
     pub fn template(&self) -> Template {
-        Template::from(parsed(&self.template))
+        Template::new(&parsed(&self.template))
     }
 
     /// Returns the number, or the name of the object if there is no number.
@@ -239,7 +238,7 @@ impl Revisions {
     /// reused, uids are not.
     #[must_use]
     pub fn of(workload: &Workload, objects: impl IntoIterator<Item = Object>) -> Self {
-        let read = |object| Arc::new(Revision::read(workload.kind(), object));
+        let read = |object: Object| Arc::new(Revision::read(workload.kind(), &object));
         Self::among(workload, objects.into_iter().map(read))
     }
 

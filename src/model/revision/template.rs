@@ -54,7 +54,7 @@ impl Workload {
     /// every event.
     #[must_use]
     pub fn template_digest(&self) -> Digest {
-        *self.template_digest.get_or_init(|| self.template().into_digest())
+        *self.template_digest.get_or_init(|| self.template().digest())
     }
 }
 
@@ -70,7 +70,11 @@ impl Template {
     /// template. That directive is removed.
     #[must_use]
     pub fn new(raw: &Value) -> Self {
-        Self::from(raw.clone())
+        let mut raw = raw.clone();
+        if let Some(members) = raw.as_object_mut() {
+            members.remove("$patch");
+        }
+        Self(raw)
     }
 
     /// Returns the raw JSON.
@@ -91,46 +95,24 @@ impl Template {
     /// order, which Kubernetes compares too.
     #[must_use]
     pub fn canonical(&self) -> Value {
-        self.clone().into_canonical()
+        let mut raw = self.without_hash_labels();
+        drop_empty_members(&mut raw, false);
+        raw
     }
 
     /// Returns the digest of the canonical form, with quantities by value. To Kubernetes `1000m`
     /// equals `1`, so that difference makes no new revision.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        self.clone().into_digest()
-    }
-
-    /// Returns the digest without a copy of the template.
-    #[must_use]
-    pub fn into_digest(self) -> Digest {
-        let mut value = self.into_canonical();
+        let mut value = self.canonical();
         normalize_quantities("", &mut value);
         Digest::of(&value)
-    }
-
-    /// Returns the canonical form without a copy of the template.
-    #[must_use]
-    pub fn into_canonical(mut self) -> Value {
-        remove_hash_labels(&mut self.0);
-        drop_empty_members(&mut self.0, false);
-        self.0
     }
 
     /// Returns the container images, init containers first.
     #[must_use]
     pub fn images(&self) -> Vec<&str> {
         declared_containers(&self.0).filter_map(|container| container.get("image")?.as_str()).collect()
-    }
-}
-
-/// As [`Template::new`], without a copy.
-impl From<Value> for Template {
-    fn from(mut raw: Value) -> Self {
-        if let Some(members) = raw.as_object_mut() {
-            members.remove("$patch");
-        }
-        Self(raw)
     }
 }
 

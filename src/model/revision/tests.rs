@@ -13,7 +13,7 @@ fn a_hash_is_verified_with_each_number_of_collisions() {
         let labels = json!({"controller.kubernetes.io/hash": DataHash::of(&data).with(hashed_with)});
         let metadata = json!({"name": "db-1", "labels": labels});
         let object = json!({"kind": "ControllerRevision", "metadata": metadata, "data": data});
-        Revision::read(workload.kind(), Object::read(object).unwrap()).integrity(&workload)
+        Revision::read(workload.kind(), &Object::read(object).unwrap()).integrity(&workload)
     };
     let altered = Integrity::Altered { expected: DataHash::of(&data).with(0) };
     for (hashed_with, counted, expected) in [

@@ -93,7 +93,7 @@ impl RolloutFixture {
             },
             "spec": {"template": self.template(number)},
         });
-        Revision::read(&Deployment, Object::read(object).unwrap())
+        Revision::read(&Deployment, &Object::read(object).unwrap())
     }
 
     fn revision_name(&self, number: usize) -> String {

@@ -69,12 +69,12 @@ impl<'a> History<'a> {
         let entries = observation.revisions.iter().map(|revision| {
             let template = revision.template();
             let images = template.images().into_iter().map(str::to_owned).collect();
-            let template = template.into_canonical();
+            let template = template.canonical();
             let between =
                 |before: &Value| Diff::of_canonical(before, &template, SecretValues::Masked).summary();
             let changes = match (predecessors.get(revision.name.as_str()), &row_above) {
                 (Some(before), Some((one, above))) if one.name == before.name => Some(between(above)),
-                (Some(before), _) => Some(between(&before.template().into_canonical())),
+                (Some(before), _) => Some(between(&before.template().canonical())),
                 // Recorded objects can lack the time of their creation.
                 (None, Some((one, above))) if revision.created.is_none() => {
                     let is_known = !skips_numbers(one.number.known(), revision.number.known());
@@ -146,7 +146,7 @@ impl RecentRollout<'_> {
     #[must_use]
     pub fn changes(&self) -> Option<Vec<String>> {
         let [before, after] =
-            [self.used.before?, self.used.revision].map(|revision| revision.template().into_canonical());
+            [self.used.before?, self.used.revision].map(|revision| revision.template().canonical());
         Some(Diff::of_canonical(&before, &after, SecretValues::Masked).summary())
     }
 

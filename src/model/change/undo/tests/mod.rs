@@ -239,7 +239,7 @@ fn an_apply_reverts_a_rollback_unless_its_manifest_has_the_revision() {
 fn a_revision_without_a_template_is_refused() {
     let observation = observed_with("Deployment", &json!({"metadata": {"labels": {}}}), &json!({}), &[]);
     let object = json!({"kind": "ReplicaSet", "metadata": {"name": "w-1"}});
-    let target = Revision::read(observation.workload.kind(), Object::read(object).unwrap());
+    let target = Revision::read(observation.workload.kind(), &Object::read(object).unwrap());
     assert!(undo(&observation, &target, &UndoOptions::default()).is_err());
 }
 
