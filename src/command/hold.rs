@@ -6,7 +6,7 @@ use super::CommandOutcome;
 use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
 use crate::cluster::reader::{or_note, read_revisions, reread};
 use crate::command::context::Context;
-use crate::command::targets::TargetScope;
+use crate::command::targets::{TargetScope, read_for_write};
 use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
 use crate::model::hold::plan::{Plan, completed_rollback, have_same_plan, is_rollback_held};
@@ -64,7 +64,7 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
     for _ in 0..MAX_CONFLICTS {
         match pause_observed(&observed, writer).await {
             Err(error) if error.kind() == ErrorKind::Conflict => {
-                let now = reread(&observed.workload, writer.source).await?;
+                let now = reread(&observed.workload, writer.context.source).await?;
                 if !have_same_plan(&observed.workload, &now) {
                     return Err(error);
                 }
@@ -80,13 +80,14 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
 async fn read_for_hold(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
     match workload.pause_field() {
         Some(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
-        _ => writer.read_for_write(workload).await,
+        _ => read_for_write(workload, writer.context.source, writer.ui).await,
     }
 }
 
 async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Result<()> {
     let workload = &observed.workload;
-    let since = Timestamp::from_second(writer.source.now().as_second()).unwrap_or_default().to_string();
+    let now = writer.context.source.now();
+    let since = Timestamp::from_second(now.as_second()).unwrap_or_default().to_string();
     match pause(observed, writer.context.user().as_deref(), &since)? {
         Pause::AlreadyPaused => writer.print_as_read(workload, "already paused"),
         Pause::OnDelete => {
@@ -104,10 +105,10 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
 }
 
 async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Writer<'_>) -> Result<()> {
-    let alone = Observation::of_alone(workload);
+    let (source, alone) = (writer.context.source, Observation::of_alone(workload));
     let workload = &alone.workload;
     let (patch, notes) = if is_annotation_lost(workload) {
-        let observed = read_revisions(workload.clone(), writer.source).await?;
+        let observed = read_revisions(workload.clone(), source).await?;
         if !release_all {
             return refuse_lost_annotation(&observed);
         }
@@ -132,7 +133,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
             }
             Resume::End(patch) => (patch, Vec::new()),
             Resume::Forget(patch) => {
-                let note = words::hold_already_ended(workload, writer.source.now(), is_planned(writer));
+                let note = words::hold_already_ended(workload, source.now(), is_planned(writer));
                 (patch, vec![note])
             }
         }
@@ -146,7 +147,7 @@ async fn is_rolled_back(workload: &Workload, writer: &mut Writer<'_>) -> Result<
     if !is_rollback_held(workload) {
         return Ok(false);
     }
-    let read = writer.read_for_write(workload.clone()).await;
+    let read = read_for_write(workload.clone(), writer.context.source, writer.ui).await;
     let consequence = "whether the rollback is complete is not known";
     let observed = or_note(read, consequence, |note| writer.ui.err_line(&note))?;
     Ok(observed.is_some_and(|observed| completed_rollback(&observed).is_some()))
@@ -184,9 +185,11 @@ async fn write(
     // A plan releases pods batch by batch, which `step --dry-run` shows.
     let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| Plan::in_force(&after).is_some());
     if writer.options.dry_run == DryRun::Client && writer.options.output == Output::Text && !has_plan() {
-        let is_complete = observed.pods.is_some();
-        let read =
-            if is_complete { Ok(observed.clone()) } else { writer.read_for_write(workload.clone()).await };
+        let source = writer.context.source;
+        let read = match observed.pods {
+            Some(_) => Ok(observed.clone()),
+            None => read_for_write(workload.clone(), source, writer.ui).await,
+        };
         writer.print_effect(read, verb, patch);
     }
     let question = format!("{verb} {}?", workload.target());

@@ -198,7 +198,7 @@ pub(super) async fn write_beside_check(
     if is_first(writer) {
         return writer.write(write).await;
     }
-    let (messages, source) = (writer.ui.messages(), writer.source);
+    let (messages, source) = (writer.ui.messages(), writer.context.source);
     let check = async { warn(&planned.workload, &check(planned, source).await, &messages) };
     tokio::join!(writer.write(write), check).0
 }

@@ -5,7 +5,7 @@ use super::follow;
 use super::preflight::{self, Findings, Planned};
 use super::writing_verb::{ChangeOptions, PreparedWrite, Writer};
 use crate::command::context::Context;
-use crate::command::targets::TargetScope;
+use crate::command::targets::{TargetScope, read_for_write};
 use crate::error::Result;
 use crate::model::change::restart::restart;
 use crate::model::hold::held_by;
@@ -56,7 +56,7 @@ async fn restart_workload(
     cause: Option<&str>,
     writer: &mut Writer<'_>,
 ) -> Result<Workload> {
-    let source = writer.source;
+    let source = writer.context.source;
     let patch = restart(&workload, source.now(), cause)?;
     writer.ui.err_lines_once(before_a_restart(&workload));
     // A restart leaves what the template names as it is.
@@ -69,7 +69,7 @@ async fn restart_workload(
         }
     };
     let known = if writer.shows_effect() || held_by(&workload).is_some() {
-        let (observed, known) = tokio::join!(writer.read_for_write(workload.clone()), check);
+        let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, writer.ui), check);
         writer.print_effect(observed, "restart", &patch);
         known
     } else {

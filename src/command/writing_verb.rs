@@ -5,11 +5,10 @@ use std::convert::identity;
 use serde_json::Value;
 
 use super::CommandOutcome;
-use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::patch::{self, PatchTarget};
-use crate::command::targets::{FoundTargets, TargetScope, find_workloads, read_for_write};
+use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
@@ -81,7 +80,6 @@ impl From<DocumentForm> for Output {
 pub(super) struct Writer<'a> {
     pub(super) options: &'a ChangeOptions,
     pub(super) context: &'a Context<'a>,
-    pub(super) source: &'a Source,
     pub(super) ui: &'a mut Ui,
     /// How many workloads have no error.
     done: usize,
@@ -117,7 +115,7 @@ impl<'a> Writer<'a> {
         }
         let found = find_workloads(scope, identity, context.source, ui).await?;
         let FoundTargets { workloads, outcome, .. } = found.without_duplicates();
-        Ok((Self { options, context, source: context.source, ui, done: 0, outcome }, workloads))
+        Ok((Self { options, context, ui, done: 0, outcome }, workloads))
     }
 
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
@@ -127,14 +125,6 @@ impl<'a> Writer<'a> {
         }
         let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
         self.ui.err_lines(deletions.map(|sentence| format!("warning: {sentence}")));
-    }
-
-    /// Reads the revisions and pods of a workload.
-    ///
-    /// # Errors
-    /// As [`read_for_write`].
-    pub(super) async fn read_for_write(&mut self, workload: Workload) -> Result<Observation> {
-        read_for_write(workload, self.source, self.ui).await
     }
 
     /// Whether this is no dry run.
@@ -201,7 +191,7 @@ impl<'a> Writer<'a> {
             dry_run: self.options.dry_run == DryRun::Server,
             field_manager: &self.options.field_manager,
         };
-        patch::apply(patch, target, options, self.source, self.ui).await.stored()
+        patch::apply(patch, target, options, self.context.source, self.ui).await.stored()
     }
 
     /// Asks for confirmation with `--interactive`, writes a workload, and prints what was written. A client's dry run

@@ -4,6 +4,7 @@ use crate::cluster::reader::{read_revisions, reread};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::patch::PatchTarget;
+use crate::command::targets::read_for_write;
 use crate::command::writing_verb::Writer;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -34,13 +35,14 @@ pub(super) async fn finish(
         }
     }
     for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty()) {
-        note_after_an_undo(workload, writer.source, writer.ui).await;
+        note_after_an_undo(workload, writer.context.source, writer.ui).await;
     }
 }
 
 /// Reads a workload after its rollback was followed, and restores its original strategy if every pod is rolled back.
 async fn end_if_completed(workload: &Workload, writer: &mut Writer<'_>) -> Result<()> {
-    let observed = writer.read_for_write(reread(workload, writer.source).await?).await?;
+    let source = writer.context.source;
+    let observed = read_for_write(reread(workload, source).await?, source, writer.ui).await?;
     end_completed_rollback(&observed, writer).await
 }
 

@@ -13,6 +13,7 @@ use super::{CommandOutcome, follow, preflight};
 use crate::cluster::reader::reread;
 use crate::command::context::Context;
 use crate::command::patch::PatchTarget;
+use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::change::answer::Conflict;
@@ -158,7 +159,7 @@ async fn roll_back_workload(
         let is_newer = |current: &Revision| current.number.known() < target.number.known();
         let was_released = !matches!(request.to_revision, TargetRevision::Named(_))
             && observed.revisions.current().is_some_and(is_newer);
-        let again = reread(&observed.workload, writer.source).await?;
+        let again = reread(&observed.workload, writer.context.source).await?;
         // If only the plan of `step` moved on, there is no external change: the rollback ends the plan.
         let is_stepped = have_same_plan(&observed.workload, &again);
         if !is_stepped && !request.force {
@@ -170,7 +171,7 @@ async fn roll_back_workload(
         if has_recovered(&again, request, writer).await? {
             return Ok(None);
         }
-        let observed = writer.read_for_write(again).await?;
+        let observed = read_for_write(again, writer.context.source, writer.ui).await?;
         prepared = Prepared { observed, is_announced: false, ..prepared };
         if was_released {
             target = target_of(&prepared.observed, request)?.clone();
@@ -187,7 +188,8 @@ async fn has_recovered_since(
     request: &Request,
     writer: &mut Writer<'_>,
 ) -> Result<bool> {
-    Ok(request.failed && has_recovered(&reread(workload, writer.source).await?, request, writer).await?)
+    Ok(request.failed
+        && has_recovered(&reread(workload, writer.context.source).await?, request, writer).await?)
 }
 
 /// Refuses a rollback of `--failed` to a revision that nothing proves to work, where nobody can be asked. A dry run says so.
@@ -221,7 +223,7 @@ fn announce(
     request: &Request,
     writer: &mut Writer<'_>,
 ) -> Result<bool> {
-    let (observed, now) = (&prepared.observed, writer.source.now());
+    let (observed, now) = (&prepared.observed, writer.context.source.now());
     show_changes(observed, undo, request, writer);
     let doubts = render::doubts(observed, undo, &request.to_revision, now);
     let is_doubtful = doubts.is_some();
@@ -276,7 +278,7 @@ async fn write(
 fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writer: &mut Writer<'_>) {
     let is_for_stdout = request.diff || !writer.is_real() || writer.ui.terminal().is_some();
     if is_for_stdout || writer.ui.can_ask() || request.failed {
-        let preview = render::preview(observed, undo, request.secrets, writer.source.now());
+        let preview = render::preview(observed, undo, request.secrets, writer.context.source.now());
         if is_for_stdout && request.options.output == Output::Text {
             writer.ui.out_lines(&preview);
         } else {

@@ -84,10 +84,11 @@ pub(super) async fn read_all_ahead(
     writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
     let (begun, messages) = (Instant::now(), writer.ui.messages());
-    let wait = |workload: &Workload| wait_until_observed(workload.clone(), begun, writer.source, &messages);
+    let wait =
+        |workload: &Workload| wait_until_observed(workload.clone(), begun, writer.context.source, &messages);
     let current = concurrently(workloads.iter().map(wait)).await;
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
-    let read = read_all(found, false, Needs::WRITE, writer.source).await;
+    let read = read_all(found, false, Needs::WRITE, writer.context.source).await;
     writer.ui.err_lines(&read.notes);
     let mut observations = read.observations.into_iter();
     let prepared = |found: Result<Workload>| match found {
@@ -105,7 +106,7 @@ pub(super) async fn read_all_ahead(
             places.push(&mut prepared.findings);
         }
     }
-    let findings = preflight::check_all(&rollbacks, writer.source, |_, _| false).await;
+    let findings = preflight::check_all(&rollbacks, writer.context.source, |_, _| false).await;
     for (place, findings) in places.into_iter().zip(findings) {
         *place = Some(findings);
     }
@@ -209,11 +210,11 @@ pub(super) async fn has_recovered(
     if !request.failed {
         return Ok(false);
     }
-    let (observed, notes) = read_one(workload.clone(), Needs::STATUS, writer.source).await;
+    let (observed, notes) = read_one(workload.clone(), Needs::STATUS, writer.context.source).await;
     for note in &notes {
         writer.ui.err_line_once(note);
     }
-    let state = RolloutView::of(&observed?, writer.source.now()).state();
+    let state = RolloutView::of(&observed?, writer.context.source.now()).state();
     let has_recovered = !matches!(state, RolloutState::Failed | RolloutState::Stuck);
     if has_recovered {
         let (target, state) = (workload.target(), state.word());
@@ -229,10 +230,10 @@ pub(super) async fn only_failed(
     since: Option<StartTime>,
     writer: &mut Writer<'_>,
 ) -> (Vec<Workload>, Vec<Workload>) {
-    let since = since.map(|since| since.resolve(writer.source.now()));
-    let read = read_all(workloads, false, Needs { since, ..Needs::STATUS }, writer.source).await;
+    let since = since.map(|since| since.resolve(writer.context.source.now()));
+    let read = read_all(workloads, false, Needs { since, ..Needs::STATUS }, writer.context.source).await;
     writer.ui.err_lines(&read.notes);
-    let now = writer.source.now();
+    let now = writer.context.source.now();
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
     let (mut failed, mut earlier, mut progressing, mut unread) = (Vec::new(), Vec::new(), Vec::new(), 0);
