@@ -249,11 +249,8 @@ async fn prepare_rollback(
     if target.has_recovered(&observed, source.now()) {
         return Err(Error::new(ErrorKind::Conflict, "the rollout has completed meanwhile"));
     }
-    let stable = match target.start_state() {
-        Some(start) => start.rollback_revision(&observed),
-        None => Err("the observation is incomplete"),
-    };
-    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why))?;
+    let stable = target.rollback_revision(&observed);
+    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why.words()))?;
     ui.err_lines_once(owner_warnings::before_an_undo(workload));
     ui.err_lines_once(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
     let undo = undo(&observed, stable, &UndoOptions::default())?;

@@ -23,6 +23,7 @@ pub use report::{
     ShortTimeout, TargetResult,
 };
 pub use target::{FollowedTarget, StartState};
+pub use undo_on_failure::NoRollback;
 
 use std::sync::Arc;
 use std::time::Duration;

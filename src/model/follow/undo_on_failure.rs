@@ -18,8 +18,28 @@ use crate::model::observation::pod_stage::SETTLE_TIME;
 use crate::model::revision::Revision;
 use crate::model::status::verdict;
 
-/// Why a later rollout of another client is not rolled back.
-const OTHER_ROLLOUT: &str = "another client rolled out another revision";
+/// Why a target is not rolled back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoRollback {
+    /// Its revisions and pods were not read.
+    Unread,
+    /// Another client rolled out another revision.
+    OtherRollout,
+    /// The stable revision is missing; the reason, as a fragment.
+    NoStableRevision(&'static str),
+}
+
+impl NoRollback {
+    /// Returns the reason as a fragment.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Unread => "the observation is incomplete",
+            Self::OtherRollout => "another client rolled out another revision",
+            Self::NoStableRevision(why) => why,
+        }
+    }
+}
 
 impl FollowedTarget {
     /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.
@@ -30,13 +50,13 @@ impl FollowedTarget {
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
     pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration) {
-        let revision = self.rollback_revision(&outcome);
-        self.found_rollout_failed = revision != Err(OTHER_ROLLOUT);
+        let revision = self.rollback_revision_after(&outcome);
+        self.found_rollout_failed = revision != Err(NoRollback::OtherRollout);
         let result = self.result_with(outcome, elapsed);
         match revision {
             Ok(revision) => self.start_rollback(result, revision),
             Err(reason) => {
-                let rollback = Some(RollbackResult::NotStarted(reason.to_owned()));
+                let rollback = Some(RollbackResult::NotStarted(reason.words().to_owned()));
                 self.set_result(TargetResult { rollback, ..result });
             }
         }
@@ -53,7 +73,7 @@ impl FollowedTarget {
             return;
         }
         let outcome = Outcome::OtherTargetFailed(failed.to_owned());
-        if let Ok(revision) = self.rollback_revision(&outcome) {
+        if let Ok(revision) = self.rollback_revision_after(&outcome) {
             self.result = None;
             self.start_rollback(self.result_with(outcome, elapsed), revision);
         }
@@ -83,14 +103,29 @@ impl FollowedTarget {
             && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)
     }
 
-    /// Returns the label of the revision to roll back to, or the reason for which the target is not rolled back.
-    fn rollback_revision(&self, outcome: &Outcome) -> Result<String, &'static str> {
-        let facts = self.start_state.as_ref().zip(self.observation());
-        let (start, observation) = facts.ok_or("the observation is incomplete")?;
+    /// Returns the label of the revision to roll back to after this outcome.
+    fn rollback_revision_after(&self, outcome: &Outcome) -> Result<String, NoRollback> {
         if matches!(outcome, Outcome::Failed(RolloutFailure::Replaced(_))) {
-            return Err(OTHER_ROLLOUT);
+            return Err(NoRollback::OtherRollout);
         }
-        start.rollback_revision(observation).map(Revision::label)
+        let observation = self.observation().ok_or(NoRollback::Unread)?;
+        self.rollback_revision(observation).map(Revision::label)
+    }
+
+    /// Returns the revision to roll back to. Only a workload that still matches its start state is rolled back, and only to a
+    /// revision that had ready pods then.
+    ///
+    /// # Errors
+    /// The reason for which it is not rolled back.
+    pub fn rollback_revision<'a>(&self, observation: &'a Observation) -> Result<&'a Revision, NoRollback> {
+        let start = self.start_state.as_ref().ok_or(NoRollback::Unread)?;
+        let workload = &observation.workload;
+        if workload.object().uid() != start.uid || workload.template_digest() != start.template {
+            return Err(NoRollback::OtherRollout);
+        }
+        start.stable.as_ref().map_err(|why| NoRollback::NoStableRevision(*why))?;
+        let is_gone = NoRollback::NoStableRevision("the stable revision is not stored any more");
+        start.stable_revision(observation).ok_or(is_gone)
     }
 
     fn start_rollback(&mut self, result: TargetResult, revision: String) {
@@ -158,20 +193,6 @@ impl StartState {
     pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Option<&'a Revision> {
         let (name, template) = self.stable.as_ref().ok()?;
         observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
-    }
-
-    /// Returns the revision to roll back to. Only a workload that still matches its start state is rolled back, and only to a
-    /// revision that had ready pods then.
-    ///
-    /// # Errors
-    /// The reason for which it is not rolled back, as a fragment.
-    pub fn rollback_revision<'a>(&self, observation: &'a Observation) -> Result<&'a Revision, &'static str> {
-        let workload = &observation.workload;
-        if workload.object().uid() != self.uid || workload.template_digest() != self.template {
-            return Err(OTHER_ROLLOUT);
-        }
-        self.stable.as_ref().map_err(|why| *why)?;
-        self.stable_revision(observation).ok_or("the stable revision is not stored any more")
     }
 }
 
