@@ -72,12 +72,15 @@ impl Source {
         };
         let request = ApiRequest::write(method, &path, "application/json", body.to_string());
         let Err(failure) = cluster.write(&request).await else { return DeletionResult::Deleted };
+        let status = if let RequestError::Status(response) = &failure { Some(response.status) } else { None };
         let WriteFailure { error, outcome } = cluster.write_failure(&failure);
         match outcome {
             // The pod is gone, or another pod has its name.
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
-            WriteOutcome::RetryLater if evict => DeletionResult::Disallowed(error.to_string()),
-            WriteOutcome::RetryLater | WriteOutcome::Unreachable => DeletionResult::Unavailable(error),
+            WriteOutcome::Unavailable if evict && status == Some(StatusCode::TOO_MANY_REQUESTS) => {
+                DeletionResult::Disallowed(error.to_string())
+            }
+            WriteOutcome::Unavailable => DeletionResult::Unavailable(error),
             WriteOutcome::Unknown => DeletionResult::Unknown(error),
             WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
         }
@@ -103,11 +106,9 @@ pub enum WriteOutcome {
     TestsFailed,
     /// The object was not changed: other clients changed it at the same time (409).
     Conflict,
-    /// The object was not changed, and a later attempt may succeed: the server is overloaded, or a
+    /// The object was not changed, and a later attempt may succeed: the server cannot be reached, or it is overloaded, or a
     /// PodDisruptionBudget does not allow the eviction now (429).
-    RetryLater,
-    /// The object was not changed, because the server cannot be reached.
-    Unreachable,
+    Unavailable,
     /// The object does not exist any more.
     Gone,
     /// Unknown: the server may have applied the write.
@@ -128,33 +129,28 @@ impl WriteFailure {
             _ => None,
         };
         let error = rejected.unwrap_or_else(|| explain(failure));
-        match WriteOutcome::of(failure) {
-            WriteOutcome::Unchanged if error.kind() == ErrorKind::Unreachable => {
-                Self { error, outcome: WriteOutcome::Unreachable }
-            }
-            outcome => Self { error, outcome },
-        }
+        Self { outcome: WriteOutcome::of(failure, error.kind()), error }
     }
 }
 
 impl WriteOutcome {
-    fn of(failure: &RequestError) -> Self {
+    /// Classifies a failed request by its response, and by the kind of its error.
+    fn of(failure: &RequestError, kind: ErrorKind) -> Self {
+        let unchanged = if kind == ErrorKind::Unreachable { Self::Unavailable } else { Self::Unchanged };
         match failure {
             // Nothing is sent before the connection is established. A lost connection may have delivered it.
             RequestError::Lost(_) | RequestError::Unusable(_) => Self::Unknown,
-            RequestError::NotSent(_) | RequestError::NotConnected(_) => Self::Unchanged,
+            RequestError::NotSent(_) | RequestError::NotConnected(_) => unchanged,
             RequestError::Status(response) => match response.status {
                 StatusCode::UNPROCESSABLE_ENTITY if response.causes().is_empty() => Self::TestsFailed,
                 StatusCode::CONFLICT => Self::Conflict,
                 // A 404 of another server, such as a proxy, says nothing of the object.
                 StatusCode::NOT_FOUND if response.is_not_found() => Self::Gone,
-                StatusCode::TOO_MANY_REQUESTS => Self::RetryLater,
-                _ if response.message().is_some_and(|message| message.contains(SEVERAL_BUDGETS)) => {
-                    Self::Unchanged
-                }
+                StatusCode::TOO_MANY_REQUESTS => Self::Unavailable,
+                _ if response.message().is_some_and(|message| message.contains(SEVERAL_BUDGETS)) => unchanged,
                 // A server or a proxy that failed may have forwarded the request before.
                 status if status.is_server_error() || status.is_success() => Self::Unknown,
-                _ => Self::Unchanged,
+                _ => unchanged,
             },
         }
     }
@@ -192,11 +188,13 @@ mod tests {
     #[test]
     fn a_write_is_unchanged_only_if_that_is_certain() {
         let error = || Error::new(ErrorKind::Unreachable, "the connection failed");
+        let refused = || Error::new(ErrorKind::Refused, "the proxy needs credentials");
         for (failure, outcome) in [
             (RequestError::Lost(error()), WriteOutcome::Unknown),
             (RequestError::Unusable(error()), WriteOutcome::Unknown),
-            (RequestError::NotConnected(error()), WriteOutcome::Unchanged),
-            (RequestError::NotSent(error()), WriteOutcome::Unchanged),
+            (RequestError::NotConnected(error()), WriteOutcome::Unavailable),
+            (RequestError::NotSent(error()), WriteOutcome::Unavailable),
+            (RequestError::NotSent(refused()), WriteOutcome::Unchanged),
             (response(StatusCode::OK, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::BAD_GATEWAY, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::INTERNAL_SERVER_ERROR, "{}"), WriteOutcome::Unknown),
@@ -209,9 +207,13 @@ mod tests {
                 WriteOutcome::Gone,
             ),
             (response(StatusCode::NOT_FOUND, "<html>"), WriteOutcome::Unchanged),
-            (response(StatusCode::TOO_MANY_REQUESTS, "{}"), WriteOutcome::RetryLater),
+            (response(StatusCode::TOO_MANY_REQUESTS, "{}"), WriteOutcome::Unavailable),
         ] {
-            assert_eq!(WriteOutcome::of(&failure), outcome, "{failure:?}");
+            let explain = |failure: &RequestError| match failure {
+                RequestError::NotConnected(error) | RequestError::NotSent(error) => error.clone(),
+                _ => refused(),
+            };
+            assert_eq!(WriteFailure::of(&failure, explain).outcome, outcome, "{failure:?}");
         }
     }
 

@@ -55,9 +55,7 @@ pub(super) async fn attempt(
             WriteOutcome::Conflict => continue,
             WriteOutcome::Gone => return WriteResult::Refused(target.deleted()),
             WriteOutcome::Unchanged => return WriteResult::Refused(failure.error),
-            WriteOutcome::RetryLater | WriteOutcome::Unreachable => {
-                return WriteResult::Unavailable(failure.error);
-            }
+            WriteOutcome::Unavailable => return WriteResult::Unavailable(failure.error),
             WriteOutcome::Unknown => return WriteResult::Unknown(failure.error),
             WriteOutcome::TestsFailed => {}
         }
