@@ -26,24 +26,6 @@ const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the refresh before a timeout may take.
 const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What to do with a target after an evaluation.
-#[derive(Debug)]
-pub(super) enum TargetDecision {
-    /// Keep following it.
-    Continue,
-    /// Read everything again, because elapsed time or several objects decide, or because the rollout failed and its cause
-    /// may not have been read yet.
-    Refresh,
-    /// Finish it.
-    Finish(Outcome),
-}
-
-impl TargetDecision {
-    fn finish_if_fresh(outcome: Outcome, fresh: bool) -> Self {
-        if fresh { Self::Finish(outcome) } else { Self::Refresh }
-    }
-}
-
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]
 pub(super) struct RolloutTracker {
@@ -111,13 +93,13 @@ impl RolloutTracker {
         }
     }
 
-    /// Reports what changed, and returns the decision about an observation. `fresh` says that it was read as a whole just
-    /// now.
-    pub(super) fn evaluate(&mut self, observation: &Observation, fresh: bool, now: Now) -> TargetDecision {
+    /// Reports what changed, and returns the outcome that an observation shows. One that
+    /// [needs a refresh](Self::needs_refresh) is decided on a refresh.
+    pub(super) fn evaluate(&mut self, observation: &Observation, now: Now) -> Option<Outcome> {
         let compared =
             self.expected.as_mut().map(|expected| expected.compare(observation, self.options.once));
         match compared {
-            Some(Err(error)) => return TargetDecision::Finish(Outcome::Unreadable(error)),
+            Some(Err(error)) => return Some(Outcome::Unreadable(error)),
             Some(Ok(RevisionMatch::NotYet(reason))) if !self.options.once => {
                 // The controller of a paused Deployment numbers no new template.
                 let is_named = matches!(self.expected, Some(ExpectedRevision::Named(_)));
@@ -126,10 +108,10 @@ impl RolloutTracker {
                     let causes = self.record_causes(observation, counted.state, now);
                     self.report_status(observation, &counted, now);
                     self.effects.reports.extend(causes);
-                    return TargetDecision::finish_if_fresh(Outcome::Held, fresh);
+                    return Some(Outcome::Held);
                 }
                 self.effects.reports.extend(self.status.waiting_report(reason));
-                return TargetDecision::Continue;
+                return None;
             }
             Some(Ok(RevisionMatch::Replaced(line))) => {
                 if self.options.once {
@@ -139,7 +121,7 @@ impl RolloutTracker {
                     let causes = self.record_causes(observation, counted.state, now);
                     self.effects.reports.extend(causes);
                 }
-                return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Replaced(line)));
+                return Some(Outcome::Failed(RolloutFailure::Replaced(line)));
             }
             None | Some(Ok(RevisionMatch::Expected | RevisionMatch::NotYet(_))) => {}
         }
@@ -162,9 +144,20 @@ impl RolloutTracker {
                 .extend(remainder.and_then(|remainder| self.status.waiting_report(remainder.to_owned())));
         }
         if awaits_warnings {
-            return TargetDecision::Continue;
+            return None;
         }
-        self.decide(goal, &observation.workload, counted, fresh, now.elapsed)
+        self.decide(goal, &observation.workload, counted, now.elapsed)
+    }
+
+    /// Whether an outcome is decided on a refresh, because elapsed time or several objects decide, or because the rollout
+    /// failed and its cause may not have been read yet.
+    pub(super) fn needs_refresh(&self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Unreadable(_) | Outcome::Failed(RolloutFailure::Replaced(_)) => false,
+            // Without a time to wait for, the observation alone decides.
+            Outcome::Reached => self.options.waits_for_stability(),
+            _ => true,
+        }
     }
 
     /// Reports the verdict and the counters if they changed. `counted` is the verdict by the counters; a cause that shows
@@ -229,44 +222,32 @@ impl RolloutTracker {
         now < until && self.options.timeout.is_none_or(|limit| now < limit)
     }
 
-    /// Decides by the goal, the fatal causes and the deadline. `fresh` says that the observation was read as a whole just
-    /// now.
+    /// Decides by the goal, the fatal causes and the deadline.
     fn decide(
         &self,
         goal: GoalState,
         workload: &Workload,
         verdict: &Verdict,
-        fresh: bool,
         now: Duration,
-    ) -> TargetDecision {
+    ) -> Option<Outcome> {
         if verdict.state == RolloutState::Failed && goal != GoalState::Reached {
             let seconds = workload.object().int("/spec/progressDeadlineSeconds");
-            let failure = RolloutFailure::ProgressDeadline(seconds);
-            return TargetDecision::finish_if_fresh(Outcome::Failed(failure), fresh);
+            return Some(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
         }
         match goal {
             GoalState::Reached => match self.stability.settles_at {
-                Some(at) if now >= at => {
-                    // Without a time to wait for, the observation alone decides.
-                    let is_certain = fresh || !self.options.waits_for_stability();
-                    return TargetDecision::finish_if_fresh(Outcome::Reached, is_certain);
-                }
+                Some(at) if now >= at => return Some(Outcome::Reached),
                 // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
                 None if self.options.goal.needed_pods(workload).is_some() => {}
-                _ => return TargetDecision::Continue,
+                _ => return None,
             },
-            GoalState::Held if !self.options.wait_held || self.options.once => {
-                return TargetDecision::finish_if_fresh(Outcome::Held, fresh);
-            }
-            GoalState::Unknown => return TargetDecision::Finish(Outcome::Unreadable(pods_not_readable())),
+            GoalState::Held if !self.options.wait_held || self.options.once => return Some(Outcome::Held),
+            GoalState::Unknown => return Some(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
         }
         let expired = self.causes.expired(now).next();
         let fatal = expired.map(|(cause, grace)| RolloutFailure::Cause { id: cause.id, grace });
-        match fatal.or_else(|| self.exceeded_deadline(workload, verdict.state, now)) {
-            Some(failure) => TargetDecision::finish_if_fresh(Outcome::Failed(failure), fresh),
-            None => TargetDecision::Continue,
-        }
+        fatal.or_else(|| self.exceeded_deadline(workload, verdict.state, now)).map(Outcome::Failed)
     }
 
     /// Returns the failure if nothing progressed for `--deadline`. Time spent in a hold does not count.
@@ -281,21 +262,15 @@ impl RolloutTracker {
         (now >= self.progress.last_progress() + deadline).then_some(RolloutFailure::Deadline(deadline))
     }
 
-    /// Decides by the timeout. The last refresh before it has a limit of its own.
-    pub(super) fn time_out(&mut self, fresh: bool, now: Duration) -> TargetDecision {
-        let Some(limit) = self.options.timeout.filter(|limit| now >= *limit) else {
-            return TargetDecision::Continue;
+    /// Returns the outcome once the timeout passed. The refresh before it has a limit of its own.
+    pub(super) fn time_out(&mut self, is_refresh: bool, now: Duration) -> Option<Outcome> {
+        let limit = self.options.timeout.filter(|limit| now >= *limit)?;
+        let Some(began) = self.final_refresh else {
+            self.final_refresh = Some(now);
+            self.request_refresh();
+            return None;
         };
-        match self.final_refresh {
-            None => {
-                self.final_refresh = Some(now);
-                TargetDecision::Refresh
-            }
-            Some(began) if fresh || now >= began + FINAL_REFRESH_TIMEOUT => {
-                TargetDecision::Finish(Outcome::TimedOut(limit))
-            }
-            Some(_) => TargetDecision::Continue,
-        }
+        (is_refresh || now >= began + FINAL_REFRESH_TIMEOUT).then_some(Outcome::TimedOut(limit))
     }
 
     /// Returns when elapsed time alone changes a decision.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::evaluation::{RolloutTracker, TargetDecision};
+use super::evaluation::RolloutTracker;
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
@@ -190,15 +190,15 @@ impl FollowedTarget {
             }
             event => event,
         };
-        if let Some(fresh) = self.observe(event) {
-            self.advance(now, fresh);
+        if let Some(is_refresh) = self.observe(event) {
+            self.advance(now, is_refresh);
         }
     }
 
-    /// Records an observation, and returns whether it was read as a whole just now; none if there is none to evaluate. After
+    /// Records an observation, and returns whether it is that of a refresh; none if there is none to evaluate. After
     /// a rollback was written, a workload from before it would be judged as failed again, and is not taken.
     fn observe(&mut self, event: TargetEvent) -> Option<bool> {
-        let (mut observation, fresh) = match event {
+        let (mut observation, is_refresh) = match event {
             TargetEvent::Observed { observation, knows_warnings } => {
                 if knows_warnings {
                     self.evaluation.warnings_until = Some(Duration::ZERO);
@@ -210,13 +210,13 @@ impl FollowedTarget {
         };
         let is_older = observation.workload.object().generation() < self.found.object().generation();
         if self.rollback.is_some() && is_older {
-            if fresh {
+            if is_refresh {
                 return None;
             }
             observation.replace_workload(self.workload().clone());
         }
         self.observation = Some(observation);
-        Some(fresh)
+        Some(is_refresh)
     }
 
     /// Evaluates the target because time passed. The server last answered a read `since_answer` ago.
@@ -260,11 +260,11 @@ impl FollowedTarget {
         }
     }
 
-    /// Evaluates the observation, and finishes the target if it is done. `fresh` says that the
-    /// observation was read as a whole just now.
-    pub(super) fn advance(&mut self, now: Now, fresh: bool) {
+    /// Evaluates the observation, and finishes the target if it is done. `is_refresh` says that everything was read again just
+    /// now. Otherwise an outcome that needs a refresh becomes one: it is decided again on the refresh.
+    pub(super) fn advance(&mut self, now: Now, is_refresh: bool) {
         self.evaluated_at = now.elapsed;
-        self.evaluation.refresh_requested &= !fresh;
+        self.evaluation.refresh_requested &= !is_refresh;
         if self.rollback.is_some() && !self.is_rollback_written() {
             return;
         }
@@ -272,23 +272,22 @@ impl FollowedTarget {
             if !self.options().once {
                 self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
             }
-            match self.evaluation.evaluate(observation, fresh, now) {
-                TargetDecision::Finish(outcome) if self.is_to_be_rolled_back(&outcome) => {
-                    return self.roll_back(outcome, now.elapsed);
+            match self.evaluation.evaluate(observation, now) {
+                Some(outcome) if is_refresh || !self.evaluation.needs_refresh(&outcome) => {
+                    return if self.is_to_be_rolled_back(&outcome) {
+                        self.roll_back(outcome, now.elapsed)
+                    } else {
+                        self.finish(outcome, now.elapsed)
+                    };
                 }
-                TargetDecision::Finish(outcome) => return self.finish(outcome, now.elapsed),
                 _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed),
-                TargetDecision::Refresh => self.evaluation.request_refresh(),
-                TargetDecision::Continue => {
-                    self.evaluation.report_once(observation, now.elapsed);
-                }
+                Some(_) => self.evaluation.request_refresh(),
+                None => self.evaluation.report_once(observation, now.elapsed),
             }
         }
-        self.delete_stuck_pod(fresh, now.elapsed);
-        match self.evaluation.time_out(fresh, now.elapsed) {
-            TargetDecision::Finish(outcome) => self.finish(outcome, now.elapsed),
-            TargetDecision::Refresh => self.evaluation.request_refresh(),
-            TargetDecision::Continue => {}
+        self.delete_stuck_pod(is_refresh, now.elapsed);
+        if let Some(outcome) = self.evaluation.time_out(is_refresh, now.elapsed) {
+            self.finish(outcome, now.elapsed);
         }
     }
 

@@ -159,11 +159,11 @@ impl FollowedTarget {
     /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
     /// is one.
     ///
-    /// The StatefulSet controller waits until these pods are ready, and on the failed revision they
+    /// The StatefulSet controller waits until such pods are ready, and on the failed revision they
     /// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
     /// observed the rollback and nothing moved for a moment. A pod that is deleted earlier comes back on the failed
     /// revision.
-    pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration) {
+    pub(super) fn delete_stuck_pod(&mut self, is_refresh: bool, now: Duration) {
         let is_ours = self.rollback.is_some() || self.options().expect_found_template;
         let Some(observation) = &self.observation else { return };
         if !is_ours || !self.options().replace_stuck_pods {
@@ -171,7 +171,7 @@ impl FollowedTarget {
         }
         self.stuck_pods.observe(observation, now);
         let Some(pod) = self.stuck_pods.next(observation, now).map(PodRef::of) else { return };
-        if fresh {
+        if is_refresh {
             self.stuck_pods.record(&pod);
             self.evaluation.effects.tasks.push(FollowerTask::DeletePod(pod));
         } else {
