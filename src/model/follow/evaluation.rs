@@ -28,7 +28,7 @@ const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]
-pub(super) struct RolloutTracker {
+pub(super) struct RolloutEvaluation {
     pub(super) options: Arc<FollowOptions>,
     /// The reports and tasks that the follower has not taken yet.
     pub(super) effects: TargetEffects,
@@ -51,7 +51,7 @@ pub(super) struct RolloutTracker {
     least_time_reported: bool,
 }
 
-impl RolloutTracker {
+impl RolloutEvaluation {
     /// Starts with a workload as it was found.
     pub(super) fn new(found: &Workload, options: Arc<FollowOptions>) -> Self {
         Self { expected: ExpectedRevision::from_options(&options, found), options, ..Self::default() }

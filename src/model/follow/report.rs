@@ -129,7 +129,7 @@ pub enum CauseChange {
 pub enum FollowerTask {
     /// Read the workload, its revisions and pods again and apply
     /// [`TargetEvent::Refreshed`](crate::model::engine::TargetEvent::Refreshed). An older
-    /// observation must not decide the outcome, see `RolloutTracker::needs_refresh`.
+    /// observation must not decide the outcome, see `RolloutEvaluation::needs_refresh`.
     Refresh,
     /// Start to watch warning events. Most rollouts complete without one, so that they are not watched from the start.
     WatchWarnings,

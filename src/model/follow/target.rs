@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::evaluation::RolloutTracker;
+use super::evaluation::RolloutEvaluation;
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
@@ -48,7 +48,7 @@ pub struct FollowedTarget {
     pub(super) found: Workload,
     pub(super) observation: Option<Observation>,
     pub(super) start_state: Option<StartState>,
-    pub(super) evaluation: RolloutTracker,
+    pub(super) evaluation: RolloutEvaluation,
     /// When the target was last evaluated.
     evaluated_at: Duration,
     /// How long before its last evaluation the server last answered a read, if it does not answer.
@@ -66,7 +66,7 @@ pub struct FollowedTarget {
 impl FollowedTarget {
     pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
-            evaluation: RolloutTracker::new(&found, options),
+            evaluation: RolloutEvaluation::new(&found, options),
             found,
             observation: None,
             start_state: None,
