@@ -26,6 +26,23 @@ const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the refresh before a timeout may take.
 const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The first list of warnings, which is requested once a rollout is known to be incomplete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Warnings {
+    #[default]
+    NotRequested,
+    /// The causes wait for it until this time.
+    AwaitedUntil(Duration),
+    /// It was read, or is forbidden.
+    Read,
+}
+
+impl Warnings {
+    fn awaited_until(self) -> Option<Duration> {
+        if let Self::AwaitedUntil(until) = self { Some(until) } else { None }
+    }
+}
+
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]
 pub(super) struct RolloutEvaluation {
@@ -38,9 +55,7 @@ pub(super) struct RolloutEvaluation {
     progress: ProgressClock,
     stability: Stability,
     eta: EtaEstimator,
-    /// Until when the causes wait for the first list of warnings, which is requested once a rollout is known to be
-    /// incomplete. Zero once it was read.
-    pub(super) warnings_until: Option<Duration>,
+    pub(super) warnings: Warnings,
     /// When the refresh before the timeout was requested.
     final_refresh: Option<Duration>,
     /// Whether a requested refresh has not arrived yet.
@@ -63,7 +78,7 @@ impl RolloutEvaluation {
             options: self.options.clone(),
             effects: std::mem::take(&mut self.effects),
             expected: Some(ExpectedRevision::Written(written)),
-            warnings_until: self.warnings_until,
+            warnings: self.warnings,
             rollback_target_reported: self.rollback_target_reported,
             least_time_reported: self.least_time_reported,
             ..Self::default()
@@ -215,11 +230,12 @@ impl RolloutEvaluation {
         if !state.is_observed_and_incomplete() {
             return false;
         }
-        let until = *self.warnings_until.get_or_insert_with(|| {
+        if self.warnings == Warnings::NotRequested {
             self.effects.tasks.push(FollowerTask::WatchWarnings);
-            now + FIRST_WARNINGS_TIMEOUT
-        });
-        now < until && self.options.timeout.is_none_or(|limit| now < limit)
+            self.warnings = Warnings::AwaitedUntil(now + FIRST_WARNINGS_TIMEOUT);
+        }
+        self.warnings.awaited_until().is_some_and(|until| now < until)
+            && self.options.timeout.is_none_or(|limit| now < limit)
     }
 
     /// Decides by the goal, the fatal causes and the deadline.
@@ -278,7 +294,7 @@ impl RolloutEvaluation {
         let dues = [
             self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(self.options.timeout),
             self.options.deadline_for(workload).map(|deadline| self.progress.last_progress() + deadline),
-            self.warnings_until,
+            self.warnings.awaited_until(),
         ];
         dues.into_iter().chain(self.stability.dues()).flatten().chain(self.causes.dues())
     }

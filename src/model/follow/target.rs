@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::evaluation::RolloutEvaluation;
+use super::evaluation::{RolloutEvaluation, Warnings};
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
@@ -201,7 +201,7 @@ impl FollowedTarget {
         let (mut observation, is_refresh) = match event {
             TargetEvent::Observed { observation, knows_warnings } => {
                 if knows_warnings {
-                    self.evaluation.warnings_until = Some(Duration::ZERO);
+                    self.evaluation.warnings = Warnings::Read;
                 }
                 (*observation, false)
             }
