@@ -132,7 +132,9 @@ impl RolloutEvaluation {
                 if self.options.once {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
                     let (counted, counts) = (verdict(observation), observation.workload.counts());
-                    self.effects.reports.extend(self.status.record(&counted, counted.clone(), counts, None));
+                    let last_progress = self.progress.last_progress();
+                    let report = self.status.record(&counted, counted.clone(), counts, last_progress, true);
+                    self.effects.reports.extend(report);
                     let causes = self.record_causes(observation, counted.state, now);
                     self.effects.reports.extend(causes);
                 }
@@ -175,15 +177,22 @@ impl RolloutEvaluation {
         }
     }
 
-    /// Reports the verdict and the counters if they changed. `counted` is the verdict by the counters; a cause that shows
-    /// that the rollout is stuck changes the one that is shown. Scripts wait for kubectl's line of success, so it is held
-    /// back until the success is certain.
+    /// Reports the verdict and the counters if they changed. A cause that shows that the rollout is stuck changes the verdict
+    /// that is shown. Scripts wait for kubectl's line of success, so while a success is uncertain, the line is withheld until
+    /// the result.
     fn report_status(&mut self, observation: &Observation, counted: &Verdict, now: Now) {
         let counts = observation.workload.counts();
         let shown = stuck_if(counted.clone(), self.causes.active(), now.server_time);
-        let is_uncertain = counted.state == RolloutState::Complete && self.stability.is_settling(now.elapsed);
-        let last_progress = (!is_uncertain).then(|| self.progress.last_progress());
-        self.effects.reports.extend(self.status.record(counted, shown, counts, last_progress));
+        let withholds_line =
+            counted.state == RolloutState::Complete && self.stability.is_settling(now.elapsed);
+        let last_progress = self.progress.last_progress();
+        self.effects.reports.extend(self.status.record(
+            counted,
+            shown,
+            counts,
+            last_progress,
+            withholds_line,
+        ));
     }
 
     /// Records the causes, and returns the reports of those that changed.
@@ -323,15 +332,16 @@ struct ReportedStatus {
 
 impl ReportedStatus {
     /// Records a status, and returns a report if something changed. The line is that of the verdict by the counters, and is
-    /// printed once. Without a time at which the rollout last progressed it is held back until the result.
+    /// printed once after each progress. While a success is uncertain, the line is withheld until the result.
     fn record(
         &mut self,
         counted: &Verdict,
         shown: Verdict,
         counts: Counts,
-        last_progress: Option<Duration>,
+        last_progress: Duration,
+        withholds_line: bool,
     ) -> Option<Report> {
-        let prints_line = last_progress.is_some_and(|last| self.is_line_new(counted, last));
+        let prints_line = !withholds_line && self.is_line_new(counted, last_progress);
         if prints_line {
             self.printed.push(counted.clone());
         }
@@ -341,7 +351,7 @@ impl ReportedStatus {
         self.report(prints_line).filter(|_| has_changed)
     }
 
-    /// Returns the last verdict with its line, if that was held back.
+    /// Returns the last verdict with its line, if that was withheld.
     fn last_line(&self) -> Option<Report> {
         self.report(true).filter(|_| self.is_line_withheld)
     }

@@ -25,7 +25,7 @@ pub enum Report {
     Status {
         /// The verdict.
         verdict: Verdict,
-        /// Whether to print the line now: it is another one, and is not held back.
+        /// Whether to print the line now: it is another one, and is not withheld.
         prints_line: bool,
     },
     /// A cause appeared, changed or disappeared.
