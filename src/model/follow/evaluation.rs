@@ -87,7 +87,7 @@ impl RolloutEvaluation {
 
     /// Returns the verdict that was reported last.
     pub(super) fn verdict(&self) -> Option<&Verdict> {
-        self.status.shown.as_ref()
+        self.status.shown_verdict.as_ref()
     }
 
     /// Returns the time left until the goal was reached for long enough, or an estimate; none if the rollout does not
@@ -119,9 +119,9 @@ impl RolloutEvaluation {
                 // The controller of a paused Deployment numbers no new template.
                 let is_named = matches!(self.expected, Some(ExpectedRevision::Named(_)));
                 if is_named && observation.workload.is_paused() && !self.options.wait_held {
-                    let counted = verdict(observation);
-                    let causes = self.record_causes(observation, counted.state, now);
-                    self.report_status(observation, &counted, now);
+                    let verdict_by_counters = verdict(observation);
+                    let causes = self.record_causes(observation, verdict_by_counters.state, now);
+                    self.report_status(observation, &verdict_by_counters, now);
                     self.effects.reports.extend(causes);
                     return Some(Outcome::Held);
                 }
@@ -131,30 +131,40 @@ impl RolloutEvaluation {
             Some(Ok(RevisionMatch::Replaced(line))) => {
                 if self.options.once {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
-                    let (counted, counts) = (verdict(observation), observation.workload.counts());
+                    let (verdict_by_counters, counts) = (verdict(observation), observation.workload.counts());
                     let last_progress = self.progress.last_progress();
-                    let report = self.status.record(&counted, counted.clone(), counts, last_progress, true);
+                    let report = self.status.record(
+                        &verdict_by_counters,
+                        verdict_by_counters.clone(),
+                        counts,
+                        last_progress,
+                        true,
+                    );
                     self.effects.reports.extend(report);
-                    let causes = self.record_causes(observation, counted.state, now);
+                    let causes = self.record_causes(observation, verdict_by_counters.state, now);
                     self.effects.reports.extend(causes);
                 }
                 return Some(Outcome::Failed(RolloutFailure::Replaced(line)));
             }
             None | Some(Ok(RevisionMatch::Expected | RevisionMatch::NotYet(_))) => {}
         }
-        let counted = &verdict(observation);
-        let goal = GoalState::of(self.options.goal, observation, counted);
+        let verdict_by_counters = &verdict(observation);
+        let goal = GoalState::of(self.options.goal, observation, verdict_by_counters);
         self.progress.record(&observation.workload, now.elapsed);
         self.stability.observe(goal == GoalState::Reached, observation, &self.options, now);
         self.eta.record(observation, now);
-        let awaits_warnings = !self.options.once && self.must_await_warnings(counted.state, now.elapsed);
-        let causes =
-            if awaits_warnings { Vec::new() } else { self.record_causes(observation, counted.state, now) };
+        let awaits_warnings =
+            !self.options.once && self.must_await_warnings(verdict_by_counters.state, now.elapsed);
+        let causes = if awaits_warnings {
+            Vec::new()
+        } else {
+            self.record_causes(observation, verdict_by_counters.state, now)
+        };
         // The causes can make the state stuck, but the status is reported first.
-        self.report_status(observation, counted, now);
+        self.report_status(observation, verdict_by_counters, now);
         self.effects.reports.extend(causes);
         if goal == GoalState::Pending {
-            let is_success = counted.state == RolloutState::Complete;
+            let is_success = verdict_by_counters.state == RolloutState::Complete;
             let remainder = self.options.goal.remainder(is_success);
             self.effects
                 .reports
@@ -163,7 +173,7 @@ impl RolloutEvaluation {
         if awaits_warnings {
             return None;
         }
-        self.decide(goal, &observation.workload, counted, now.elapsed)
+        self.decide(goal, &observation.workload, verdict_by_counters, now.elapsed)
     }
 
     /// Whether an outcome is decided on a refresh, because elapsed time or several objects decide, or because the rollout
@@ -180,15 +190,15 @@ impl RolloutEvaluation {
     /// Reports the verdict and the counters if they changed. A cause that shows that the rollout is stuck changes the verdict
     /// that is shown. Scripts wait for kubectl's line of success, so while a success is uncertain, the line is withheld until
     /// the result.
-    fn report_status(&mut self, observation: &Observation, counted: &Verdict, now: Now) {
+    fn report_status(&mut self, observation: &Observation, verdict_by_counters: &Verdict, now: Now) {
         let counts = observation.workload.counts();
-        let shown = stuck_if(counted.clone(), self.causes.active(), now.server_time);
+        let shown_verdict = stuck_if(verdict_by_counters.clone(), self.causes.active(), now.server_time);
         let withholds_line =
-            counted.state == RolloutState::Complete && self.stability.is_settling(now.elapsed);
+            verdict_by_counters.state == RolloutState::Complete && self.stability.is_settling(now.elapsed);
         let last_progress = self.progress.last_progress();
         self.effects.reports.extend(self.status.record(
-            counted,
-            shown,
+            verdict_by_counters,
+            shown_verdict,
             counts,
             last_progress,
             withholds_line,
@@ -318,7 +328,7 @@ fn pods_not_readable() -> Error {
 #[derive(Debug, Default)]
 struct ReportedStatus {
     /// The verdict, as it was shown last.
-    shown: Option<Verdict>,
+    shown_verdict: Option<Verdict>,
     counts: Counts,
     /// What the follower waits for.
     waiting_for: Option<String>,
@@ -335,19 +345,20 @@ impl ReportedStatus {
     /// printed once after each progress. While a success is uncertain, the line is withheld until the result.
     fn record(
         &mut self,
-        counted: &Verdict,
-        shown: Verdict,
+        verdict_by_counters: &Verdict,
+        shown_verdict: Verdict,
         counts: Counts,
         last_progress: Duration,
         withholds_line: bool,
     ) -> Option<Report> {
-        let prints_line = !withholds_line && self.is_line_new(counted, last_progress);
+        let prints_line = !withholds_line && self.is_line_new(verdict_by_counters, last_progress);
         if prints_line {
-            self.printed.push(counted.clone());
+            self.printed.push(verdict_by_counters.clone());
         }
-        self.is_line_withheld = self.printed.last() != Some(counted);
-        let has_changed = prints_line || self.shown.as_ref() != Some(&shown) || self.counts != counts;
-        (self.shown, self.counts) = (Some(shown), counts);
+        self.is_line_withheld = self.printed.last() != Some(verdict_by_counters);
+        let has_changed =
+            prints_line || self.shown_verdict.as_ref() != Some(&shown_verdict) || self.counts != counts;
+        (self.shown_verdict, self.counts) = (Some(shown_verdict), counts);
         self.report(prints_line).filter(|_| has_changed)
     }
 
@@ -364,7 +375,7 @@ impl ReportedStatus {
     }
 
     fn report(&self, prints_line: bool) -> Option<Report> {
-        let verdict = self.shown.clone()?;
+        let verdict = self.shown_verdict.clone()?;
         Some(Report::Status { verdict, prints_line })
     }
 
