@@ -74,7 +74,8 @@ pub(super) async fn run(
 ) -> CommandOutcome {
     let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
-    let (signals, mut executor) = (following.context.world.signals.clone(), following);
+    let signals = following.context.world.signals.clone();
+    let mut executor = following;
     let ((follower, _), configuration) = with_optional_read(
         drive(follower, &mut executor, &found, cluster, signals, ui),
         named_configuration(&following.configuration, following.context.source),
@@ -135,6 +136,7 @@ pub(super) fn print_remarks(
     }
 }
 
+/// The executor is a reference, because nothing of how to follow changes meanwhile.
 impl Executor<Follower> for &Following<'_> {
     async fn execute(
         &mut self,
