@@ -99,9 +99,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     }
     let parsed = definition()
         .try_get_matches_from(&args)
-        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, documents(&matches))));
+        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, document_form(&matches))));
     let exit = match parsed {
-        Ok((arguments, documents)) => match arguments.lower(documents, world) {
+        Ok((arguments, document_form)) => match arguments.lower(document_form, world) {
             Ok(parsed) => return parsed,
             Err(error) => refuse(&error, &args, world),
         },
@@ -121,7 +121,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
 }
 
 /// Returns the format of the documents that `-o` asks for.
-fn documents(matches: &ArgMatches) -> Option<DocumentForm> {
+fn document_form(matches: &ArgMatches) -> Option<DocumentForm> {
     let (_, verb) = matches.subcommand()?;
     let word = verb.try_get_raw("output").ok()??.next_back()?.to_ascii_lowercase();
     match word.to_str()? {
@@ -133,7 +133,7 @@ fn documents(matches: &ArgMatches) -> Option<DocumentForm> {
 
 impl Arguments {
     /// Returns the command, or prints the text that the verb is about.
-    fn lower(self, documents: Option<DocumentForm>, world: &mut World) -> Result<ParsedArgs, Error> {
+    fn lower(self, document_form: Option<DocumentForm>, world: &mut World) -> Result<ParsedArgs, Error> {
         let (access, color) = self.common.lower()?;
         let printed = |text: &str, world| {
             let exit = print(Color::Auto, world, Exit::Done, |ui| ui.out_text(text));
@@ -155,7 +155,7 @@ impl Arguments {
             VerbArguments::Completion(arguments) => return printed(arguments.script, world),
             VerbArguments::Version(arguments) => return printed(&arguments.text(), world),
         };
-        Ok(ParsedArgs::Command(Box::new(Command { access, color, documents, verb })))
+        Ok(ParsedArgs::Command(Box::new(Command { access, color, document_form, verb })))
     }
 }
 

@@ -30,7 +30,7 @@ pub const FEW_WORKLOADS: usize = 8;
 #[expect(clippy::struct_excessive_bools, reason = "each is needed or not, whatever the others are")]
 pub struct Needs {
     /// Whether revisions keep the whole object that stores them, to print it or to write to it.
-    pub documents: bool,
+    pub whole_objects: bool,
     /// Whether pods are needed. Forbidden pods are left out with a note.
     pub pods: bool,
     /// Whether it is for a status. A rollout that is not complete needs the warning events then. A verdict needs
@@ -50,7 +50,7 @@ pub struct Needs {
 impl Needs {
     /// Revisions with their templates.
     pub const REVISIONS: Self = Self {
-        documents: false,
+        whole_objects: false,
         pods: false,
         status: false,
         since: None,
@@ -60,7 +60,7 @@ impl Needs {
     /// Templates and pods.
     pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };
     /// What a write needs: whole revisions, because a rollback writes to them, and pods.
-    pub const WRITE: Self = Self { documents: true, ..Self::PODS };
+    pub const WRITE: Self = Self { whole_objects: true, ..Self::PODS };
     /// What `status` needs of workloads that it does not follow.
     pub const STATUS: Self = Self { status: true, ..Self::PODS };
     /// The same for `list`: one list of each type, however few workloads there are.
@@ -103,7 +103,7 @@ impl Owned {
         let read_revision = |object: Object| {
             let owner = by_uid.get(object.controller()?.uid)?;
             let revision = Revision::read(owner.kind(), &object);
-            Some(Arc::new(if needs.documents { revision.with_document(&object) } else { revision }))
+            Some(Arc::new(if needs.whole_objects { revision.with_document(&object) } else { revision }))
         };
         let mut stores = Vec::new();
         for workload in workloads {
@@ -114,7 +114,7 @@ impl Owned {
         }
         let revisions = stores.iter().map(async |type_| {
             let query = ListQuery::of(type_, namespace).with_labels(selector);
-            let query = if needs.documents { query.whole() } else { query };
+            let query = if needs.whole_objects { query.whole() } else { query };
             let listed = source.list(&query, read_revision).await;
             listed.map(|all| by_owner(all, |revision: &Revision| &revision.owner_uid))
         });

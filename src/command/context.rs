@@ -21,8 +21,8 @@ pub struct Context<'a> {
     pub other_source: Option<&'a Source>,
     /// The flags that chose the source, for programs that connect to it too.
     pub access: &'a Access,
-    /// Whether the objects that are printed have their secret-looking values.
-    pub documents: SecretValues,
+    /// Whether printed objects have their secret-looking values.
+    pub secret_values: SecretValues,
     /// The environment variables, the signals that stop the command, and the processes of the host.
     pub world: &'a World,
 }
@@ -57,7 +57,7 @@ pub(super) fn new_lock(by: Option<&str>, processes: &Processes) -> Lock {
 }
 
 /// Returns whether printed objects have their secret-looking values: not if `ROLLOUT2_REDACT` is set, and not `0` or `false`.
-pub(super) fn document_secrets(environment: &Environment) -> SecretValues {
+pub(super) fn secret_values(environment: &Environment) -> SecretValues {
     match environment.get("ROLLOUT2_REDACT") {
         Some(value) if value != "0" && value != "false" => SecretValues::Masked,
         _ => SecretValues::Shown,

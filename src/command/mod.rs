@@ -45,7 +45,7 @@ pub struct Command {
     /// When to use colour.
     pub color: Color,
     /// The format of the documents that it prints; none for text and templates.
-    pub documents: Option<DocumentForm>,
+    pub document_form: Option<DocumentForm>,
     /// The verb and its own options.
     pub verb: Verb,
 }
@@ -118,20 +118,21 @@ pub async fn run(
     let mut ui = Ui::with(messages, world, command.color);
     let (ran, warnings) = match &opened {
         Ok((source, other_source)) => {
-            let documents = context::document_secrets(&world.environment);
-            let context = Context { source, other_source: other_source.as_ref(), access, documents, world };
+            let secret_values = context::secret_values(&world.environment);
+            let context =
+                Context { source, other_source: other_source.as_ref(), access, secret_values, world };
             (command.verb.run(&context, &mut ui).await, context.warnings_error())
         }
         Err(error) => (Err(error.clone()), None),
     };
     // `preview` and `step` print their errors as documents.
     let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
-    let documents = command.documents.as_ref().filter(|_| !printed_error_documents);
+    let document_form = command.document_form.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     outcome.errors.extend(warnings);
     outcome.remove_repeated_errors();
     for error in outcome.all_errors() {
-        if let Some(form) = documents {
+        if let Some(form) = document_form {
             let exit = command.verb.process_exit(error.exit());
             ui.out_streamed(&error_document(error, exit.code()), form);
         }

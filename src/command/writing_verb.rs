@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
         context: &'a Context<'a>,
         ui: &'a mut Ui,
     ) -> Result<(Self, Vec<Workload>)> {
-        if options.output == Output::Patch && context.documents == SecretValues::Masked {
+        if options.output == Output::Patch && context.secret_values == SecretValues::Masked {
             return Err(Error::usage(
                 "cannot print the patch: with ROLLOUT2_REDACT it would write *** for secret values",
             )
@@ -227,7 +227,7 @@ impl<'a> Writer<'a> {
             Ok(object) if !self.options.show_managed_fields => object.into_unmanaged().json().clone(),
             _ => object.clone(),
         };
-        let document = shown(&document, self.context.documents);
+        let document = shown(&document, self.context.secret_values);
         let (reference, dry_run) = (workload.reference(), self.options.dry_run);
         if self.is_real() && !patch.is_empty() {
             self.outcome.changes.push(format!("{reference} {operation}"));

@@ -64,7 +64,7 @@ pub struct Ui {
     draws: bool,
     /// Whether a CI system reads the output.
     in_build: bool,
-    documents: usize,
+    printed_documents: usize,
     failure: Option<io::Error>,
 }
 
@@ -87,7 +87,7 @@ impl Ui {
             colored: wants_color(color, environment, terminal),
             draws: can_draw(environment, terminal),
             in_build: is_build(environment),
-            documents: 0,
+            printed_documents: 0,
             failure: None,
         }
     }
@@ -198,10 +198,10 @@ impl Ui {
 
     /// Prints a YAML document on stdout, after `---` if another document was printed before.
     fn out_yaml(&mut self, document: &Value) {
-        if self.documents > 0 {
+        if self.printed_documents > 0 {
             self.out_exact("---\n");
         }
-        self.documents += 1;
+        self.printed_documents += 1;
         self.out_exact(&yaml(document));
     }
 

@@ -58,7 +58,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let keep = |workload: Workload| if pods { workload.with_template_owners_only() } else { workload };
     let found = find_workloads(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
-    let needs = Needs { documents: prints_documents && !pods, pods, ..Needs::REVISIONS };
+    let needs = Needs { whole_objects: prints_documents && !pods, pods, ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.err_lines(&read.notes);
     let mut histories = Vec::new();
@@ -101,7 +101,7 @@ fn show(
         (TableForm::Document(_), _) if shows_histories => histories.push(render::json(&history())),
         (TableForm::Document(_) | TableForm::Name, _) => {
             for document in documents(observed, request)? {
-                let document = shown(&document, context.documents);
+                let document = shown(&document, context.secret_values);
                 match &request.output {
                     TableForm::Document(form) => ui.out_document(&document, form, true)?,
                     _ => ui.out_line(&render::document_name(&document)),
@@ -112,7 +112,7 @@ fn show(
         (_, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = render::described_template(&observed.workload, revision);
-            let template = shown(&template, context.documents);
+            let template = shown(&template, context.secret_values);
             ui.out_text(&render::one_revision(&observed.workload, revision, &template));
         }
     }
