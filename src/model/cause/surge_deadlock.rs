@@ -17,7 +17,7 @@ use crate::model::text::shell_command::{Word, command};
 const DEFAULT_LIMIT: &str = "25%";
 
 /// Returns the cause for a Deployment whose surge pods all wait for what its old pods hold, while `maxUnavailable` is 0,
-/// also as a percentage of few pods. `found` are the other causes.
+/// also as a percentage of few pods. `other_causes` are those found before.
 ///
 /// | what the pod waits for | source |
 /// |---|---|
@@ -27,7 +27,7 @@ const DEFAULT_LIMIT: &str = "25%";
 /// | room on the nodes, which are full | the condition `PodScheduled` has only reasons of the plugin `NodeResourcesFit` |
 ///
 /// The last one may pass: an autoscaler can add a node, and the pods of another workload can leave one.
-pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause> {
+pub(super) fn cause(context: &CauseContext<'_>, other_causes: &[Cause]) -> Option<Cause> {
     let observed = context.observed;
     let workload = &observed.workload;
     let budget = workload.update_budget();
@@ -46,7 +46,7 @@ pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause
     let summary = format!("new pods wait for what old pods hold, and {}", kept_by(workload));
     let cause = Cause::new(CauseId::SurgeDeadlock, summary);
     let Some(first) = waiting.first() else {
-        let quota = found.iter().find(|one| one.id == CauseId::QuotaExceeded && !one.is_transient)?;
+        let quota = other_causes.iter().find(|one| one.id == CauseId::QuotaExceeded && !one.is_transient)?;
         let evidence = format!("{}; {} counts in it", quota.summary, holder.name);
         return Some(Cause { since: quota.since, ..cause }.with_evidence(&evidence));
     };
