@@ -45,7 +45,7 @@ pub struct StartState {
 #[derive(Debug)]
 pub struct FollowedTarget {
     /// The workload as it was found, or as its rollback was written. An older state is not taken then.
-    pub(super) found: Workload,
+    pub(super) found_workload: Workload,
     pub(super) observation: Option<Observation>,
     pub(super) start_state: Option<StartState>,
     pub(super) evaluation: RolloutEvaluation,
@@ -67,7 +67,7 @@ impl FollowedTarget {
     pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
             evaluation: RolloutEvaluation::new(&found, options),
-            found,
+            found_workload: found,
             observation: None,
             start_state: None,
             evaluated_at: Duration::ZERO,
@@ -84,7 +84,7 @@ impl FollowedTarget {
     /// Returns the workload as last observed, or as it was found.
     #[must_use]
     pub fn workload(&self) -> &Workload {
-        self.observation().map_or(&self.found, |observation| &observation.workload)
+        self.observation().map_or(&self.found_workload, |observation| &observation.workload)
     }
 
     /// Returns the observation, once revisions and pods were read.
@@ -208,7 +208,7 @@ impl FollowedTarget {
             TargetEvent::Refreshed(observation) => (*observation, true),
             _ => return None,
         };
-        let is_older = observation.workload.object().generation() < self.found.object().generation();
+        let is_older = observation.workload.object().generation() < self.found_workload.object().generation();
         if self.rollback.is_some() && is_older {
             if is_refresh {
                 return None;
@@ -247,7 +247,7 @@ impl FollowedTarget {
 
     /// Whether another object has taken the name of the target. A uid is never reused.
     fn is_recreated(&self, event: &TargetEvent) -> bool {
-        event.workload().is_some_and(|workload| workload.object().uid() != self.found.object().uid())
+        event.workload().is_some_and(|workload| workload.object().uid() != self.found_workload.object().uid())
     }
 
     fn add_log(&mut self, log: LogLines) {
@@ -270,7 +270,7 @@ impl FollowedTarget {
         }
         if let Some(observation) = &self.observation {
             if !self.options().once {
-                self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
+                self.start_state.get_or_insert_with(|| StartState::of(&self.found_workload, observation));
             }
             match self.evaluation.evaluate(observation, now) {
                 Some(outcome) if is_refresh || !self.evaluation.needs_refresh(&outcome) => {

@@ -147,7 +147,7 @@ impl FollowedTarget {
             }
         };
         self.evaluation = self.evaluation.of_rollback(written.clone());
-        self.found = Workload::clone(&written);
+        self.found_workload = Workload::clone(&written);
         self.stuck_pods = StuckPodDeletions::default();
         self.rollback = Some(Rollback { is_written: true, ..rollback });
         if let Some(observation) = &mut self.observation {
