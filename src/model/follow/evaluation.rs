@@ -193,8 +193,8 @@ impl RolloutEvaluation {
     fn report_status(&mut self, observation: &Observation, verdict_by_counters: &Verdict, now: Now) {
         let counts = observation.workload.counts();
         let shown_verdict = stuck_if(verdict_by_counters.clone(), self.causes.active(), now.server_time);
-        let withholds_line =
-            verdict_by_counters.state == RolloutState::Complete && self.stability.is_settling(now.elapsed);
+        let withholds_line = verdict_by_counters.state == RolloutState::Complete
+            && self.stability.is_not_yet_stable(now.elapsed);
         let last_progress = self.progress.last_progress();
         self.effects.reports.extend(self.status.record(
             verdict_by_counters,
@@ -270,7 +270,7 @@ impl RolloutEvaluation {
             return Some(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
         }
         match goal {
-            GoalState::Reached => match self.stability.settles_at {
+            GoalState::Reached => match self.stability.stable_from {
                 Some(at) if now >= at => return Some(Outcome::Reached),
                 // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
                 None if self.options.goal.needed_pods(workload).is_some() => {}

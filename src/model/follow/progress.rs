@@ -117,9 +117,9 @@ fn available_and_goal(observation: &Observation, now: Timestamp) -> (u32, u32) {
 pub(super) struct Stability {
     goal: Option<ReachedGoal>,
     /// When the updated pods will have been ready for long enough; none while one is not ready.
-    ready_at: Option<Duration>,
+    pods_ready_from: Option<Duration>,
     /// When the goal will have been reached for long enough too.
-    pub(super) settles_at: Option<Duration>,
+    pub(super) stable_from: Option<Duration>,
 }
 
 impl Stability {
@@ -136,27 +136,27 @@ impl Stability {
         self.goal =
             is_reached.then(|| ReachedGoal::extend_or_restart(before, needed, observation, now.elapsed));
         let since = self.goal.as_ref().map_or(now.elapsed, |goal| goal.since);
-        self.ready_at = match options.settle_time() {
+        self.pods_ready_from = match options.settle_time() {
             Some(period) => ready_for(period, needed, observation, options.allowed_restarts, since, now),
             None => Some(now.elapsed),
         };
-        self.settles_at = self.ready_at.map(|at| at.max(since + options.stable.unwrap_or_default()));
+        self.stable_from = self.pods_ready_from.map(|at| at.max(since + options.stable.unwrap_or_default()));
     }
 
     /// Whether the updated pods became ready too recently to be certain.
-    pub(super) fn is_settling(&self, now: Duration) -> bool {
-        self.ready_at.is_none_or(|at| now < at)
+    pub(super) fn is_not_yet_stable(&self, now: Duration) -> bool {
+        self.pods_ready_from.is_none_or(|at| now < at)
     }
 
     /// Returns the time until a reached goal has been reached for long enough.
     pub(super) fn time_left(&self, now: Duration) -> Option<Duration> {
-        let left = self.settles_at.filter(|_| self.goal.is_some())?.checked_sub(now)?;
+        let left = self.stable_from.filter(|_| self.goal.is_some())?.checked_sub(now)?;
         (!left.is_zero()).then_some(left)
     }
 
     /// Returns when elapsed time alone changes the answer.
     pub(super) fn dues(&self) -> [Option<Duration>; 2] {
-        [self.ready_at, self.settles_at]
+        [self.pods_ready_from, self.stable_from]
     }
 }
 
