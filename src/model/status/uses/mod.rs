@@ -100,14 +100,14 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
             // Its number in its first use is not stored, and follows only for the one before number 2.
             let index = index_of_first_use(&uses, created);
             let first = uses.get(index).filter(|next| index == 0 && next.number == Some(2)).map(|_| 1);
-            uses.insert(index, a_use(revision, first, None, UseStart::At(created)));
+            uses.insert(index, new_use(revision, first, None, UseStart::At(created)));
         }
         let start = match newest {
             Some(earliest) if !is_first => UseStart::Between { earliest, latest: None },
             _ if is_first => UseStart::At(created),
             _ => UseStart::Between { earliest: created, latest: None },
         };
-        uses.push(a_use(revision, number, was, start));
+        uses.push(new_use(revision, number, was, start));
         newest = newest.max(Some(created));
     }
     link(&mut uses);
@@ -118,7 +118,7 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
     uses
 }
 
-fn a_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseStart) -> RevisionUse<'_> {
+fn new_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseStart) -> RevisionUse<'_> {
     let is_return = matches!(start, UseStart::Between { .. });
     RevisionUse { revision, number, was, is_return, before: None, start, end: None, by: None }
 }
