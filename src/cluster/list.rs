@@ -117,13 +117,14 @@ impl ListQuery {
                 return Err(RequestError::Unusable(self.too_large("has more than 500,000 objects")));
             }
             all.extend(page.kept);
-            if page.rest.is_empty() {
+            if page.continue_token.is_empty() {
                 return Ok((all, page.version));
             }
             if page.items >= PAGE_SIZE {
                 deadline = None; // the limit is for one full page, and for all smaller ones together, which may never end
             }
-            page_parameters = format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.rest, ""));
+            page_parameters =
+                format!("limit={PAGE_SIZE}&continue={}", percent_encoded(&page.continue_token, ""));
         }
     }
 

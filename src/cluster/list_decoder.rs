@@ -17,8 +17,8 @@ pub(super) struct Page<T> {
     pub(super) items: usize,
     /// What the caller kept of the objects.
     pub(super) kept: Vec<T>,
-    /// The `continue` token; empty on the last page.
-    pub(super) rest: String,
+    /// Empty on the last page.
+    pub(super) continue_token: String,
     /// The resourceVersion of the list.
     pub(super) version: String,
 }
@@ -57,7 +57,12 @@ pub(super) fn read_page<T>(
         kept.extend(Object::read(item).ok().and_then(&mut keep));
     }
     let text = |name| page.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    Some(Page { items: items.len(), kept, rest: text("continue"), version: text("resourceVersion") })
+    Some(Page {
+        items: items.len(),
+        kept,
+        continue_token: text("continue"),
+        version: text("resourceVersion"),
+    })
 }
 
 #[cfg(test)]
@@ -83,7 +88,7 @@ mod tests {
             "items": [{"metadata": {"name": "a"}}, {}, {"kind": "Pod", "metadata": {"name": "b"}}]
         });
         let list = all(&list, &POD).unwrap();
-        assert_eq!((list.rest.as_str(), list.version.as_str()), ("on", "7"));
+        assert_eq!((list.continue_token.as_str(), list.version.as_str()), ("on", "7"));
         assert_eq!(list.kept.iter().map(Object::name).collect::<Vec<_>>(), ["a", "b"]);
         assert!(list.kept.iter().all(|pod| pod.kind() == "Pod" && pod.text("/apiVersion") == Some("v1")));
         let list = all(&json!({"items": [{"metadata": {"name": "a"}}]}), Deployment.type_()).unwrap();
