@@ -84,7 +84,7 @@ impl Error {
 
     /// Returns the hint, if there is one.
     #[must_use]
-    pub fn next_step(&self) -> Option<&str> {
+    pub fn hint_text(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 

@@ -289,7 +289,7 @@ mod tests {
             ("deploymnt", "did you mean deployment?"),
         ] {
             let error = read_workload_targets(&words(line), false).unwrap_err();
-            assert_eq!(error.next_step(), Some(hint), "{line}");
+            assert_eq!(error.hint_text(), Some(hint), "{line}");
         }
     }
 

@@ -241,7 +241,7 @@ impl Cluster {
             return error;
         }
         Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
-            .hint_if(error.next_step())
+            .hint_if(error.hint_text())
             .caused_by(error)
     }
 }

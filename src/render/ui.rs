@@ -273,7 +273,7 @@ impl Ui {
     pub fn err_errors(&mut self, errors: &[Error]) {
         for error in errors {
             self.err_line(&format!("error: {error}"));
-            if let Some(hint) = error.next_step() {
+            if let Some(hint) = error.hint_text() {
                 self.messages.hint(hint);
             }
         }

@@ -68,7 +68,7 @@ impl Elsewhere {
     fn placed(&self, error: Error) -> Error {
         let ElsewhereOrigin::Context(context) = &self.origin else { return error };
         // A kubectl command would run in the first context.
-        let hint = error.next_step().filter(|hint| !hint.starts_with("kubectl "));
+        let hint = error.hint_text().filter(|hint| !hint.starts_with("kubectl "));
         Error::new(error.kind(), format!("context {context}")).hint_if(hint).caused_by(error)
     }
 }

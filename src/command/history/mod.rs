@@ -79,7 +79,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 /// Adds the command that lists the revisions to an error without a hint.
 pub(super) fn with_history_hint(error: Error, workload: &Workload) -> Error {
     let hint = || command("kubectl rollout2 history {}", [workload.command_target()]);
-    let hint = error.next_step().is_none().then(hint);
+    let hint = error.hint_text().is_none().then(hint);
     error.hint_if(hint)
 }
 

@@ -93,7 +93,7 @@ fn objects_from(objects: Result<Vec<Object>>) -> Vec<Result<Object>> {
     match objects {
         Ok(objects) => objects.into_iter().map(Ok).collect(),
         // The hint of the reader is for recorded objects.
-        Err(error) if error.next_step().is_some() => {
+        Err(error) if error.hint_text().is_some() => {
             vec![
                 Err(error.hint("a manifest has apiVersion, kind and metadata.name, as for kubectl apply -f")),
             ]
@@ -143,7 +143,7 @@ mod tests {
             [InputPath::Path("a.yaml".into()), InputPath::Stdin, InputPath::Path("dir".into())]
         );
         let error = origins(&words("https://x/y.yaml")).unwrap_err();
-        assert_eq!(error.next_step(), Some("curl -sSL https://x/y.yaml | kubectl rollout2 ... -f -"));
+        assert_eq!(error.hint_text(), Some("curl -sSL https://x/y.yaml | kubectl rollout2 ... -f -"));
         assert!(check_stdin_once(&origins(&words("- -")).unwrap()).is_err());
     }
 

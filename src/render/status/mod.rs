@@ -197,7 +197,7 @@ pub fn print_outcome(
         if serving_on_stdout { ui.out_line(&serving) } else { ui.err_line(&serving) }
     }
     if let Outcome::Unreadable(error) = &result.outcome {
-        ui.err_lines(error.next_step().map(|hint| format!("hint: {hint}")));
+        ui.err_lines(error.hint_text().map(|hint| format!("hint: {hint}")));
     }
     if let Some(view) = &view {
         ui.err_lines(rollback_at_end(view, result).map(|command| format!("hint: {command}")));

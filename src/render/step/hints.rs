@@ -61,7 +61,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
         }
         StopReason::Changed { lost_original, .. } => {
             if let Err(unreadable) = Hold::of(workload) {
-                return unreadable.next_step().map(str::to_owned).into_iter().collect();
+                return unreadable.hint_text().map(str::to_owned).into_iter().collect();
             }
             if is_annotation_lost(workload) {
                 return vec![command("to end the hold: {}", [end_command(workload)])];

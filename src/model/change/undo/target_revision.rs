@@ -373,7 +373,7 @@ mod tests {
             let stable = TargetRevision::Stable.find(&outage).unwrap_err();
             let sentence = stable.to_string();
             assert!(sentence.ends_with("w has no stable revision: every pod runs revision 2"), "{sentence}");
-            assert!(stable.next_step().is_some_and(|hint| hint.ends_with(" --to 1")), "{kind}");
+            assert!(stable.hint_text().is_some_and(|hint| hint.ends_with(" --to 1")), "{kind}");
 
             let served = observation(kind, "x:3", &json!({}), &[(1, "x:1", 2), (2, "x:2", 0), (3, "x:3", 0)]);
             assert_eq!(found(&goal, &served), Some(1), "{kind}: it serves");

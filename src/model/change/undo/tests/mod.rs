@@ -120,7 +120,7 @@ fn the_hint_of_a_paused_deployment_names_a_revision_that_is_not_the_default() {
     ] {
         let to = observation.revisions.iter().find(|one| one.number.known() == Some(number)).unwrap();
         let refused = undo(&observation, to, &UndoOptions::default()).unwrap_err();
-        assert_eq!(refused.next_step(), Some(hint));
+        assert_eq!(refused.hint_text(), Some(hint));
     }
 }
 
@@ -129,7 +129,7 @@ fn a_paused_deployment_is_refused_unless_it_is_to_be_resumed() {
     let observation = observation("Deployment", &json!({"spec": {"paused": true}}));
     let target = TargetRevision::Previous.find(&observation).unwrap();
     let refused = undo(&observation, target, &UndoOptions::default()).unwrap_err();
-    assert_eq!(refused.next_step(), Some("kubectl rollout2 undo deployment/w --resume"));
+    assert_eq!(refused.hint_text(), Some("kubectl rollout2 undo deployment/w --resume"));
     let undo = undone(&observation, &UndoOptions { resume: true, ..UndoOptions::default() });
     assert_eq!(undo.patch.after()["spec"].get("paused"), None);
     assert_eq!(undo.effect.held_by, None);
