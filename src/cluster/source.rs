@@ -219,7 +219,7 @@ impl Cluster {
             return Ok(Err(response));
         }
         let is_it = |object: &Object| {
-            object.name() == name && [type_.title(), "PartialObjectMetadata"].contains(&object.kind())
+            object.name() == name && [type_.kind(), "PartialObjectMetadata"].contains(&object.kind())
         };
         let object = Object::read(response.json())
             .and_then(|object| if is_it(&object) { Ok(object) } else { Err("is another object") });

@@ -230,7 +230,7 @@ mod tests {
             let selector = Selector::parse(labels).unwrap();
             snapshot.list_as(type_, Some("n"), &selector, |object| object.int("/spec"))
         };
-        let deployments = kind::all().map(Kind::type_).find(|type_| type_.title() == "Deployment");
+        let deployments = kind::all().map(Kind::type_).find(|type_| type_.kind() == "Deployment");
         assert_eq!(specs(deployments.unwrap(), "").unwrap(), [Some(1)]);
         assert_eq!(specs(&REPLICA_SET, "app=b").unwrap(), [Some(2)]);
         let error = specs(&REPLICA_SET, "app=a").unwrap_err();

@@ -15,7 +15,7 @@ use k8s_openapi::api::scheduling::v1::PriorityClass;
 /// A type as the API serves it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceType {
-    title: &'static str,
+    kind: &'static str,
     singular: &'static str,
     plural: &'static str,
     /// The short name; the plural again where there is none.
@@ -41,12 +41,12 @@ impl ResourceType {
     /// the short name; the versions are those that we read, the preferred one first.
     #[must_use]
     pub const fn custom(
-        title: &'static str,
+        kind: &'static str,
         [singular, plural, short]: [&'static str; 3],
         group: &'static str,
         versions: &'static [&'static str],
     ) -> Self {
-        Self { title, singular, plural, short, typed: singular, aliases: &[], group, versions }
+        Self { kind, singular, plural, short, typed: singular, aliases: &[], group, versions }
     }
 
     /// Returns the same type with another name for a command line, and other names that it accepts.
@@ -59,8 +59,8 @@ impl ResourceType {
 
     /// Returns the value of the field `kind`: `ReplicaSet`.
     #[must_use]
-    pub fn title(&self) -> &'static str {
-        self.title
+    pub fn kind(&self) -> &'static str {
+        self.kind
     }
 
     /// Returns the singular: `replicaset`.
@@ -125,13 +125,13 @@ impl ResourceType {
     /// Returns the name in kubectl's errors: `ReplicaSet.apps`.
     #[must_use]
     pub fn group_kind(&self) -> String {
-        self.grouped(self.title)
+        self.grouped(self.kind)
     }
 
     /// Whether its objects are in a namespace.
     #[must_use]
     pub fn is_namespaced(&self) -> bool {
-        !matches!(self.title, "Namespace" | "Node" | "PriorityClass" | "RuntimeClass")
+        !matches!(self.kind, "Namespace" | "Node" | "PriorityClass" | "RuntimeClass")
     }
 
     /// Whether a word in the place of a type means this one: singular, plural, Kind in any case or

@@ -54,7 +54,7 @@ pub fn of(title: &str, api_version: Option<&str>) -> Option<&'static dyn Kind> {
     let group = api_version.map(|version| version.split_once('/').map_or("", |(group, _)| group));
     all().find(|kind| {
         let type_ = kind.type_();
-        type_.title() == title && group.map_or(kind.is_built_in(), |group| type_.group() == group)
+        type_.kind() == title && group.map_or(kind.is_built_in(), |group| type_.group() == group)
     })
 }
 
