@@ -294,10 +294,11 @@ impl Observation {
         }
     }
 
-    /// Whether the controller records the revision that served before the rollout. It records a revision once every pod runs
-    /// it: one that a partition keeps from some pods never (`completeRollingUpdate` in the StatefulSet controller), and
-    /// with `OnDelete` none but the first. The strategy of a hold has been there only since the rollout began, so that the
-    /// original one decides.
+    /// Whether the controller records the revision that served before the rollout.
+    ///
+    /// The StatefulSet controller records a revision when every pod runs it (`completeRollingUpdate`). It never records a
+    /// revision that a partition keeps from some pods. With `OnDelete` it records only the first one. The original strategy
+    /// decides, because the strategy of a hold exists only since the rollout began.
     fn records_served_revision(&self) -> bool {
         let workload = &self.workload;
         if workload.recorded_stable_revision().is_none() {
