@@ -98,13 +98,14 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
             let effect = words::pause_effect(held_by, observed, is_planned(writer));
             writer.ui.err_lines_once(before_a_hold(workload));
             writer.ui.err_lines(words::replaced_by_recorded(observed));
-            write(observed, &patch, &PAUSE, effect, writer).await?;
+            write(observed, &patch, HoldVerb::Pause, effect, writer).await?;
         }
     }
     Ok(())
 }
 
 async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Writer<'_>) -> Result<()> {
+    let verb = HoldVerb::Resume { release_all };
     let (source, alone) = (writer.context.source, Observation::of_alone(workload));
     let workload = &alone.workload;
     let (patch, notes) = if is_annotation_lost(workload) {
@@ -127,7 +128,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
                 return Ok(());
             }
             Resume::Continue(patch) => {
-                write(&alone, &patch, &RESUME, Vec::new(), writer).await?;
+                write(&alone, &patch, verb, Vec::new(), writer).await?;
                 writer.ui.err_line(&words::step_hint(workload));
                 return Ok(());
             }
@@ -139,7 +140,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
         }
     };
     writer.ui.err_lines(words::restored(workload, patch.after()));
-    write(&alone, &patch, &RESUME, notes, writer).await
+    write(&alone, &patch, verb, notes, writer).await
 }
 
 /// Whether a rollback that a plan holds is complete. Prints a note if that cannot be read, and the plan goes on.
@@ -153,18 +154,6 @@ async fn is_rolled_back(workload: &Workload, writer: &mut Writer<'_>) -> Result<
     Ok(observed.is_some_and(|observed| completed_rollback(&observed).is_some()))
 }
 
-/// The words of one of the two verbs.
-struct VerbWords {
-    verb: &'static str,
-    operation: &'static str,
-    /// What was under way when another client changed the workload.
-    prepared: &'static str,
-}
-
-const PAUSE: VerbWords = VerbWords { verb: "pause", operation: "paused", prepared: "its pause was prepared" };
-const RESUME: VerbWords =
-    VerbWords { verb: "resume", operation: "resumed", prepared: "it was to be resumed" };
-
 /// Whether a note is about a write to come: in a dry run, and before a question.
 fn is_planned(writer: &Writer<'_>) -> bool {
     !writer.is_real() || writer.options.interactive
@@ -174,11 +163,15 @@ fn is_planned(writer: &Writer<'_>) -> bool {
 async fn write(
     observed: &Observation,
     patch: &Patch,
-    VerbWords { verb, operation, prepared }: &VerbWords,
+    verb: HoldVerb,
     mut notes: Vec<String>,
     writer: &mut Writer<'_>,
 ) -> Result<()> {
     let workload = &observed.workload;
+    let (verb, operation, prepared) = match verb {
+        HoldVerb::Pause => ("pause", "paused", "its pause was prepared"),
+        HoldVerb::Resume { .. } => ("resume", "resumed", "it was to be resumed"),
+    };
     if writer.options.interactive {
         writer.ui.err_lines(std::mem::take(&mut notes));
     }
