@@ -258,7 +258,7 @@ impl<'a> StepExecutor<'a> {
 
 /// Returns the holder of the lock of a workload, if its process has ended on this host.
 pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option<String> {
-    let lock = Hold::of(workload).ok()??.lock?;
+    let lock = Hold::readable(workload)?.lock?;
     let process = Process { host: lock.host?, id: lock.process? };
     processes.has_ended(&process).then_some(lock.holder)
 }

@@ -204,7 +204,7 @@ pub fn left_words(workload: &Workload) -> Option<String> {
 /// held. `progressDeadlineSeconds 2147483647`.
 #[must_use]
 pub fn left_fields(workload: &Workload) -> Option<String> {
-    let hold = Hold::of(workload).ok().flatten().filter(|hold| !hold.is_in_force(workload))?;
+    let hold = Hold::readable(workload).filter(|hold| !hold.is_in_force(workload))?;
     if hold.plan.as_ref()?.rolling_back {
         return None;
     }

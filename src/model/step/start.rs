@@ -35,7 +35,7 @@ pub(super) struct PreparedPlan {
 impl PreparedPlan {
     /// Whether a plan for the live template exists, which must be ended even if every pod is updated.
     pub(super) fn has_to_end(&self, workload: &Workload) -> bool {
-        let stored = Hold::of(workload).ok().flatten().filter(|hold| hold.is_for_live_template(workload));
+        let stored = Hold::readable(workload).filter(|hold| hold.is_for_live_template(workload));
         matches!(self.origin, Origin::Plan | Origin::Replaced) && stored.is_some()
     }
 
@@ -272,7 +272,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
         .map(StepReport::ReplacesLock)
         .into_iter()
         .collect();
-    let stored = Hold::of(workload).ok().flatten();
+    let stored = Hold::readable(workload);
     if origin == Origin::Free && stored.as_ref().is_some_and(|stored| !stored.is_rolling_back()) {
         let author = last_author(workload.object(), &strategy::strategy_path(workload));
         reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });

@@ -146,7 +146,7 @@ fn continue_rollback(workload: &Workload) -> String {
     if !is_rollback_held(workload) {
         return command("wait for the rollback: {}", [step_command(workload)]); // the original strategy is restored
     }
-    let is_paused = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_paused());
+    let is_paused = Hold::readable(workload).is_some_and(|hold| hold.is_paused());
     let next = if is_paused { resume_and_step_command(workload) } else { step_command(workload) };
     command("complete the rollback and restore the original strategy: {}", [next])
 }
@@ -209,5 +209,5 @@ pub(super) fn is_held(workload: &Workload) -> bool {
 
 /// Whether another client ended the hold by another strategy.
 fn is_held_no_more(workload: &Workload) -> bool {
-    Hold::of(workload).ok().flatten().is_some_and(|hold| !hold.is_in_force(workload))
+    Hold::readable(workload).is_some_and(|hold| !hold.is_in_force(workload))
 }

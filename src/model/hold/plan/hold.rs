@@ -211,7 +211,7 @@ pub(super) const END_BY_HAND: &str = "endByHand";
 /// Returns the original fields of a workload, without a pause. Of a hold that another client ended in part, those come from
 /// it that were not restored.
 fn originals(workload: &Workload) -> HoldFields {
-    let leftover = Hold::of(workload).ok().flatten();
+    let leftover = Hold::readable(workload);
     let restored = leftover.and_then(|leftover| {
         let mut patch = Patch::of(workload.object());
         leftover.end(workload, &mut patch);
@@ -228,7 +228,7 @@ pub fn original_min_ready_seconds(workload: &Workload) -> i64 {
     if !workload.hold_fields().contains(&MIN_READY_SECONDS) {
         return workload.min_ready_seconds(); // no plan replaces it
     }
-    let hold = Hold::of(workload).ok().flatten();
+    let hold = Hold::readable(workload);
     hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.original_min_ready_seconds(workload))
 }
 
@@ -241,6 +241,12 @@ impl Hold {
         let text =
             workload.object().annotation(HOLD_ANNOTATION).filter(|_| workload.kind().hold_method().is_ok());
         text.map(|text| Self::read(workload, text)).transpose()
+    }
+
+    /// Returns the same hold as [`Hold::of`]; none also if the annotation is invalid.
+    #[must_use]
+    pub fn readable(workload: &Workload) -> Option<Self> {
+        Self::of(workload).ok().flatten()
     }
 
     /// Returns the hold of the plan of a workload, if it has one, whether or not the hold is in force. Where pods are only
@@ -323,7 +329,7 @@ const PROGRESS: [&str; 3] = ["batch", "reach", "failure"];
 #[must_use]
 pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
     let plan = |workload: &Workload| {
-        let hold = Hold::of(workload).ok()?.filter(Hold::has_plan)?;
+        let hold = Hold::readable(workload).filter(Hold::has_plan)?;
         let hold = Hold { lock: None, fields: HoldFields::default(), ..hold };
         let mut members = serde_json::to_value(hold).ok()?;
         members[PLAN].as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));

@@ -23,7 +23,7 @@ use crate::model::text::json::Digest;
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
 #[must_use]
 pub fn is_rolling_back(workload: &Workload) -> bool {
-    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
+    Hold::readable(workload).is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
 }
 
 /// Whether the plan of a workload is rolling back to the live template, and its hold is in force.
