@@ -187,7 +187,7 @@ async fn write(
     }
     let question = format!("{verb} {}?", workload.target());
     let write = PreparedWrite { workload, patch, operation, question: Some(&question) };
-    writer.write(&write).await?.map_err(|conflict| conflict.error(workload, prepared))?;
+    writer.write(&write).await.stored(workload, prepared)?;
     writer.ui.err_lines(notes);
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
-use crate::model::change::answer::Conflict;
+use crate::model::change::answer::WriteResult;
 use crate::model::change::other_objects::{
     asks_for_amounts, creates_pod_first, refusing_limits, refusing_quotas,
 };
@@ -187,14 +187,11 @@ pub(super) fn print_findings(
 }
 
 /// Writes, and checks the change beside it unless it [`is_first`]: no script waits for the check.
-///
-/// # Errors
-/// As [`Writer::write`].
 pub(super) async fn write_beside_check(
     write: &PreparedWrite<'_>,
     planned: &Planned,
     writer: &mut Writer<'_>,
-) -> Result<Result<Object, Conflict>> {
+) -> WriteResult {
     if is_first(writer) {
         return writer.write(write).await;
     }

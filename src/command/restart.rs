@@ -81,8 +81,8 @@ async fn restart_workload(
     }
     let question = Some(question.as_str());
     let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted", question };
-    let written = preflight::write_beside_check(&write, &planned, writer).await?;
-    let object = written.map_err(|conflict| conflict.error(&workload, "its restart was prepared"))?;
+    let written = preflight::write_beside_check(&write, &planned, writer).await;
+    let object = written.stored(&workload, "its restart was prepared")?;
     let stored = Workload::of(object).unwrap_or_else(|| workload.clone());
     if writer.is_real() {
         // The patch applies to any template, also to one that another client wrote after the read.

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
-use crate::model::change::answer::Conflict;
+use crate::model::change::answer::WriteResult;
 use crate::model::change::effect::Effect;
 use crate::model::diff::{SecretValues, shown};
 use crate::model::follow::FollowOptions;
@@ -179,40 +179,32 @@ impl<'a> Writer<'a> {
     }
 
     /// Applies a patch to an object.
-    ///
-    /// # Errors
-    /// As [`WriteResult::stored`](crate::model::change::answer::WriteResult::stored).
-    pub(super) async fn apply(
-        &mut self,
-        patch: &Patch,
-        target: &PatchTarget<'_>,
-    ) -> Result<Result<Object, Conflict>> {
+    pub(super) async fn apply(&mut self, patch: &Patch, target: &PatchTarget<'_>) -> WriteResult {
         let options = WriteOptions {
             dry_run: self.options.dry_run == DryRun::Server,
             field_manager: &self.options.field_manager,
         };
-        patch::apply(patch, target, options, self.context.source, self.ui).await.stored()
+        patch::apply(patch, target, options, self.context.source, self.ui).await
     }
 
     /// Asks for confirmation with `--interactive`, writes a workload, and prints what was written. A client's dry run
-    /// sends nothing, and its outcome is the workload as it was read.
-    ///
-    /// # Errors
-    /// When the user does not confirm, and as [`Writer::apply`].
-    pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> Result<Result<Object, Conflict>> {
+    /// sends nothing, and its result is the workload as it was read.
+    pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> WriteResult {
         let PreparedWrite { workload, patch, operation, question } = write;
         if self.options.dry_run == DryRun::Client {
             self.print(workload, operation, patch.after(), patch);
-            return Ok(Ok(workload.object().clone()));
+            return WriteResult::Stored(workload.object().clone());
         }
-        if let Some(question) = question {
-            self.confirm_interactively(question).await?;
+        if let Some(question) = question
+            && let Err(error) = self.confirm_interactively(question).await
+        {
+            return WriteResult::Refused(error);
         }
-        let outcome = self.apply(patch, &PatchTarget::of(workload)).await?;
-        if let Ok(object) = &outcome {
+        let result = self.apply(patch, &PatchTarget::of(workload)).await;
+        if let WriteResult::Stored(object) = &result {
             self.print(workload, operation, object.json(), patch);
         }
-        Ok(outcome)
+        result
     }
 
     /// Prints a workload as it was read, without a change.

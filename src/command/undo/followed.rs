@@ -52,8 +52,8 @@ pub(super) async fn end_completed_rollback(observed: &Observation, writer: &mut 
     let Some(hold) = completed_rollback(observed) else { return Ok(()) };
     let patch = hold.ending(workload);
     writer.ui.err_lines(hold::restored(workload, patch.after()));
-    let ended = writer.apply(&patch, &PatchTarget::of(workload)).await?;
-    ended.map(drop).map_err(|conflict| conflict.error(workload, "the end of its rollback was prepared"))
+    let ended = writer.apply(&patch, &PatchTarget::of(workload)).await;
+    ended.stored(workload, "the end of its rollback was prepared").map(drop)
 }
 
 /// Prints which revision a workload still runs after a rollback that was followed to its end, and how an owner that was

@@ -16,7 +16,7 @@ use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::change::answer::Conflict;
+use crate::model::change::answer::{Conflict, WriteResult};
 use crate::model::change::undo::{
     TargetRevision, Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal,
 };
@@ -144,11 +144,11 @@ async fn roll_back_workload(
         let undo = undo(observed, &target, &request.undo_options)?;
         refuse_unproven(&prepared, &target, request, writer)?;
         let conflict = match write(&prepared, &undo, request, writer).await? {
-            None => return Ok(None),
-            Some(Ok(object)) => {
+            RollbackWrite::Recovered => return Ok(None),
+            RollbackWrite::Stored(object) => {
                 return Ok(Some(Workload::of(object).unwrap_or(prepared.observed.workload)));
             }
-            Some(Err(conflict)) => conflict,
+            RollbackWrite::Conflict(conflict) => conflict,
         };
         let error = conflict.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
@@ -236,14 +236,26 @@ fn announce(
         || is_doubtful)
 }
 
-/// Shows a rollback, asks for confirmation if requested, and writes it. None if the workload [has recovered](has_recovered)
-/// while a question waited.
+/// How the write of a rollback ended.
+enum RollbackWrite {
+    /// Nothing was written, because the workload [has recovered](has_recovered) while a question waited.
+    Recovered,
+    /// It is stored.
+    Stored(Object),
+    /// Another client changed the workload, so nothing is stored.
+    Conflict(Conflict),
+}
+
+/// Shows a rollback, asks for confirmation if requested, and writes it.
+///
+/// # Errors
+/// When it was not written, and when its result is unknown.
 async fn write(
     prepared: &Prepared,
     undo: &Undo<'_>,
     request: &Request,
     writer: &mut Writer<'_>,
-) -> Result<Option<Result<Object, Conflict>>> {
+) -> Result<RollbackWrite> {
     let observed = &prepared.observed;
     let workload = &observed.workload;
     let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer)?;
@@ -255,13 +267,18 @@ async fn write(
     writer.confirm_interactively(&question).await?;
     let was_asked = writer.is_real() && (asks && writer.ui.can_ask() || request.options.interactive);
     if was_asked && has_recovered_since(workload, request, writer).await? {
-        return Ok(None);
+        return Ok(RollbackWrite::Recovered);
     }
     let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: None };
-    let written = preflight::write_beside_check(&write, &planned(observed, undo), writer).await?;
-    let Ok(object) = &written else { return Ok(Some(written)) };
+    let object = match preflight::write_beside_check(&write, &planned(observed, undo), writer).await {
+        WriteResult::Stored(object) => object,
+        WriteResult::Conflict(conflict) => return Ok(RollbackWrite::Conflict(conflict)),
+        WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error) => {
+            return Err(error);
+        }
+    };
     if request.options.dry_run == DryRun::Client {
-        return Ok(Some(written));
+        return Ok(RollbackWrite::Stored(object));
     }
     writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after)));
     if writer.is_real() {
@@ -270,7 +287,7 @@ async fn write(
         }
         writer.ui.err_lines(change::receipt(observed).as_slice());
     }
-    Ok(Some(written))
+    Ok(RollbackWrite::Stored(object))
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, in a dry run, and of workloads that nobody
@@ -301,9 +318,11 @@ fn print_skipped(workload: &Workload, label: &str, writer: &mut Writer<'_>) {
 async fn record_cause(workload: &Workload, to: &Revision, cause: &str, writer: &mut Writer<'_>) {
     let Some((kept, patch)) = change_cause_patch(workload, to, cause) else { return };
     let why = match writer.apply(&patch, &PatchTarget::of_revision(workload, &kept)).await {
-        Ok(Ok(_)) => return,
-        Ok(Err(_)) => "another client changed it".to_owned(),
-        Err(error) => error.to_string(),
+        WriteResult::Stored(_) => return,
+        WriteResult::Conflict(_) => "another client changed it".to_owned(),
+        WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error) => {
+            error.to_string()
+        }
     };
     writer.ui.err_line(&format!("warning: cannot record the change-cause on {}: {why}", to.name));
 }

@@ -18,7 +18,7 @@ pub enum WriteResult {
     Stored(Object),
     /// Another client changed a field that the patch tests, so nothing is stored.
     Conflict(Conflict),
-    /// The server refused it, so nothing is stored.
+    /// The server refused it, or it was not sent, so nothing is stored.
     Refused(Error),
     /// The server could not process it now, or it could not be sent. Nothing is stored, and a later try may succeed.
     Unavailable(Error),
@@ -27,14 +27,14 @@ pub enum WriteResult {
 }
 
 impl WriteResult {
-    /// Returns the object that is stored, or the conflict.
+    /// Returns the object that is stored. `prepared` is as for [`Conflict::error`].
     ///
     /// # Errors
     /// When the patch was not applied, and when its result is unknown.
-    pub fn stored(self) -> Result<Result<Object, Conflict>> {
+    pub fn stored(self, workload: &Workload, prepared: &str) -> Result<Object> {
         match self {
-            Self::Stored(object) => Ok(Ok(object)),
-            Self::Conflict(conflict) => Ok(Err(conflict)),
+            Self::Stored(object) => Ok(object),
+            Self::Conflict(conflict) => Err(conflict.error(workload, prepared)),
             Self::Refused(error) | Self::Unavailable(error) | Self::Unknown(error) => Err(error),
         }
     }
