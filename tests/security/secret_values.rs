@@ -220,14 +220,38 @@ fn secrets_are_read_from_the_env_of_init_containers_too() {
 }
 
 #[test]
-fn secrets_of_four_characters_are_masked() {
-    let secrets = |value: &str| {
-        let env = json!([{"name": "PASSWORD", "value": value}]);
-        secrets_in(&json!({"spec": {"containers": [{"name": "app", "env": env}]}}))
-    };
-    assert_eq!(secrets("abc"), [""; 0]);
-    assert_eq!(secrets("true"), [""; 0]);
-    assert_eq!(secrets("abcd"), ["abcd"]);
+fn short_values_and_single_words_are_masked_only_after_their_names() {
+    for (value, is_masked) in [
+        ("ab1", false),
+        ("ab1d", true),
+        ("true", false),
+        ("login", false), // of `SMTP_AUTH`
+        ("Plain", false),
+        ("LOGIN", false),
+        ("logIn", true),
+        ("production", false),
+        ("correcthorse", true),
+        ("cram-md5", true),
+        ("hunter2", true),
+    ] {
+        let env = json!([{"name": "SMTP_AUTH", "value": value}]);
+        let secrets = secrets_in(&json!({"spec": {"containers": [{"name": "app", "env": env}]}}));
+        assert_eq!(secrets == [value], is_masked, "{value}");
+        assert_eq!(without_secrets(&format!("SMTP_AUTH={value} is wrong")), "SMTP_AUTH=*** is wrong");
+    }
+}
+
+#[test]
+fn secrets_are_read_from_the_headers_of_probes_and_hooks_too() {
+    let action =
+        |name: &str, value: &str| json!({"httpGet": {"httpHeaders": [{"name": name, "value": value}]}});
+    let template = json!({"spec": {"containers": [{
+        "livenessProbe": action("Authorization", "Bearer of-liveness"),
+        "readinessProbe": action("X-Api-Key", "of-readiness"),
+        "startupProbe": action("Host", "shop.example"),
+        "lifecycle": {"preStop": action("X-Token", "of-pre-stop")},
+    }]}});
+    assert_eq!(secrets_in(&template), ["of-pre-stop", "of-liveness", "of-readiness"]);
 }
 
 /// The values look like ordinary text, so that only the header's name marks them as credentials.

@@ -140,7 +140,7 @@ fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: All
     Cause { is_transient, container, pods, restarts, is_running, since, ..example.cause }
 }
 
-/// Masks the values of secret-looking variables in the causes. A failing program often prints its configuration.
+/// Masks the values of secret-looking variables and headers in the causes. A failing program often prints its configuration.
 fn mask_secrets(causes: &mut [Cause], observed: &Observation) {
     if causes.is_empty() {
         return; // without causes, there is no need to read the templates of a long history
@@ -177,7 +177,7 @@ fn without(secrets: &[String], text: &str) -> String {
     without_secrets(&known)
 }
 
-/// Returns the values of environment variables with secret-looking names, in every revision and in the live
+/// Returns the values of environment variables and headers with secret-looking names, in every revision and in the live
 /// template. A template that admission rejects never becomes a revision, but the error may quote it.
 fn secrets(observed: &Observation) -> Vec<String> {
     let live = observed.workload.object().at("/spec/template").map(secrets_in).unwrap_or_default();

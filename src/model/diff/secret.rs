@@ -11,7 +11,7 @@ use super::change::Change;
 use super::path;
 use super::path::{PathStep, key_values};
 use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::text::secret::{MASK, holds_secret, is_secret_flag, without_secrets_as};
+use crate::model::text::secret::{MASK, NAMED_VALUES, holds_secret, is_secret_flag, without_secrets_as};
 
 /// Whether values that look secret are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,6 @@ fn mask_change(change: Change) -> Change {
     let to = if from == to { hide(&change.to, MASK_CHANGED) } else { to };
     Change { path: change.path, from, to }
 }
-
-/// The lists whose elements are names with values.
-const NAMED_VALUES: [&str; 2] = ["env", "httpHeaders"];
 
 /// The object whose members are names with values.
 const ANNOTATIONS: &str = "annotations";

@@ -7,7 +7,7 @@ use crate::model::api::quantity::Quantity;
 use crate::model::kind;
 use crate::model::kind::Workload;
 use crate::model::text::json::Digest;
-use crate::model::text::secret::{SHORTEST_SECRET, holds_secret};
+use crate::model::text::secret::{NAMED_VALUES, holds_secret, is_masked_anywhere};
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
@@ -29,18 +29,31 @@ pub(in crate::model) const EMPTY_IS_ABSENT: [&str; 9] = [
     "matchLabels",
 ];
 
-/// Returns the values of a template's env whose names look secret.
+/// Returns the values of a template that are masked wherever they occur: those of env and of HTTP headers whose names look
+/// secret.
 #[must_use]
 pub fn secrets_in(template: &Value) -> Vec<String> {
-    let containers = declared_containers(template);
-    let variables = containers.filter_map(|container| container.get("env")?.as_array()).flatten();
-    let value = |variable: &Value| {
-        let text = |field: &str| variable.get(field).and_then(Value::as_str);
-        let secret = holds_secret(text("name")?).then(|| text("value")).flatten()?;
-        let is_word = ["true", "false"].contains(&secret); // of `ENABLE_AUTH`
-        (secret.len() >= SHORTEST_SECRET && !is_word).then(|| secret.to_owned())
-    };
-    variables.filter_map(value).collect()
+    let mut secrets = Vec::new();
+    declared_containers(template).for_each(|container| add_secrets(container, "", &mut secrets));
+    secrets
+}
+
+/// Adds the secrets of a value, which is a member with this name, or an element of such a list. Probes and hooks have headers.
+fn add_secrets(value: &Value, member: &str, secrets: &mut Vec<String>) {
+    match value {
+        Value::Array(elements) => elements.iter().for_each(|element| add_secrets(element, member, secrets)),
+        Value::Object(members) => {
+            let text = |field: &str| members.get(field).and_then(Value::as_str);
+            let is_secret = NAMED_VALUES.contains(&member) && text("name").is_some_and(holds_secret);
+            if let Some(value) = text("value").filter(|_| is_secret) {
+                // The credentials of a header may follow a scheme: `Bearer x`.
+                let secret = if member == "env" { value } else { value.rsplit(' ').next().unwrap_or(value) };
+                secrets.extend(is_masked_anywhere(secret).then(|| secret.to_owned()));
+            }
+            members.iter().for_each(|(name, value)| add_secrets(value, name, secrets));
+        }
+        _ => {}
+    }
 }
 
 impl Workload {

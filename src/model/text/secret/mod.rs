@@ -4,9 +4,21 @@
 /// The text that replaces a secret value.
 pub const MASK: &str = "***";
 
-/// The shortest value that is masked in other texts. Shorter ones occur in words by chance, and the
-/// mask would reveal them.
-pub(in crate::model) const SHORTEST_SECRET: usize = 4;
+/// The shortest value that is masked in other texts.
+const SHORTEST_SECRET: usize = 4;
+
+/// The longest single word that is not masked in other texts: `production`.
+const LONGEST_WORD: usize = 10;
+
+/// Whether a secret value is masked in other texts too, and not only after its name. Short values and single words, such as
+/// `login` of `SMTP_AUTH`, occur there by chance: the mask would make the text unreadable, and reveal them.
+pub(in crate::model) fn is_masked_anywhere(value: &str) -> bool {
+    let is_one_of = |is_letter: fn(&u8) -> bool| value.bytes().skip(1).all(|byte| is_letter(&byte));
+    let is_word = value.len() <= LONGEST_WORD
+        && value.starts_with(|first: char| first.is_ascii_alphabetic())
+        && (is_one_of(u8::is_ascii_lowercase) || is_one_of(u8::is_ascii_uppercase));
+    value.len() >= SHORTEST_SECRET && !is_word
+}
 
 /// Returns a text without secrets: `PASSWORD=x`, `token: x`, `"token":"x"`, `--password x`,
 /// `Bearer x`, the credentials of URLs and Go DSNs, and JSON Web Tokens in any position.
@@ -110,6 +122,9 @@ impl<'a> NameCandidate<'a> {
         Some(Self { before, name, after })
     }
 }
+
+/// The lists of a template whose elements are names with values.
+pub(in crate::model) const NAMED_VALUES: [&str; 2] = ["env", "httpHeaders"];
 
 /// Parts of names that suggest a secret.
 const SECRET_WORDS: [&str; 8] =
