@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::cluster::observe::Observer;
 use crate::cluster::source::Cluster;
-use crate::model::engine::{Effects, Engine, Now, StopSignal, TargetEvent, TargetId};
+use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Workload;
 use crate::render::message_writer::Frame;
 use crate::render::ui::Ui;
@@ -22,7 +22,7 @@ const REDRAW_DELAY: Duration = Duration::from_millis(100);
 
 /// Executes the tasks of an engine, and shows its reports.
 pub(super) trait Executor<E: Engine> {
-    /// Executes a task, or starts to. Returns the events that are known already.
+    /// Executes a task, or starts to. Returns the answer, if it is known already.
     async fn execute(
         &mut self,
         task: E::Task,
@@ -30,21 +30,25 @@ pub(super) trait Executor<E: Engine> {
         observer: &mut Observer,
         now: Now,
         ui: &mut Ui,
-    ) -> Vec<E::Event>;
+    ) -> Option<E::Answer>;
 
-    /// Waits for the events of a task that was started. Cancel safe; never completes without such a task.
-    async fn results(&mut self) -> Vec<E::Event> {
+    /// Waits for the answer to a task that was started. Cancel safe; never completes without such a task.
+    async fn answer(&mut self) -> E::Answer {
         std::future::pending().await
     }
 
-    /// Returns the events of the engine for a change of a target.
-    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
+    /// Returns a change of a target for the engine; none if the executor completes it, and answers then.
+    fn pass_on(&mut self, change: TargetEvent) -> Option<TargetEvent> {
+        Some(change)
+    }
 
     /// Called after each event.
     fn after_event(&mut self, _engine: &E) {}
 
-    /// Returns the event to apply once when stdout cannot be written any more; none ends the loop.
-    fn without_output(&self) -> Option<E::Event>;
+    /// Returns the signal that stands for a stdout that cannot be written any more; none ends the loop.
+    fn without_output(&self) -> Option<StopSignal> {
+        None
+    }
 
     /// Whether live frames show what happens. Otherwise each report is printed.
     fn draws(&self) -> bool;
@@ -121,20 +125,20 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
                 biased;
                 stop = stops.next() => {
                     is_stopped = true;
-                    vec![E::stop_event(stop)]
+                    vec![LoopEvent::Stop(stop)]
                 }
-                events = self.executor.results() => events,
+                answer = self.executor.answer() => vec![LoopEvent::Answer(answer)],
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
-                    vec![E::tick_event(self.observer.since_answer())]
+                    vec![LoopEvent::Tick { since_answer: self.observer.since_answer() }]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
-                changes = self.observer.next() => self.engine_events(changes),
+                changes = self.observer.next() => self.events_of(changes),
             };
             self.apply(events).await;
             if !is_stopped && !self.ui.can_write() {
-                let Some(event) = self.executor.without_output() else { break };
+                let Some(stop) = self.executor.without_output() else { break };
                 is_stopped = true;
-                self.apply(vec![event]).await;
+                self.apply(vec![LoopEvent::Stop(stop)]).await;
             }
             self.redraw_if_due();
         }
@@ -145,7 +149,7 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
                 _ = stops.next() => is_stopped = true,
                 mut changes = self.observer.next() => {
                     changes.retain(|(_, change)| matches!(change, TargetEvent::Log(_)));
-                    let events = self.engine_events(changes);
+                    let events = self.events_of(changes);
                     self.apply(events).await;
                 }
             }
@@ -156,9 +160,9 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
         }
     }
 
-    fn engine_events(&mut self, changes: Vec<(TargetId, TargetEvent)>) -> Vec<E::Event> {
-        let changes = changes.into_iter();
-        changes.flat_map(|(target, change)| self.executor.engine_events(target, change)).collect()
+    fn events_of(&mut self, changes: Vec<(TargetId, TargetEvent)>) -> Vec<LoopEvent<E::Answer>> {
+        let pass_on = |(target, change)| Some(LoopEvent::Target(target, self.executor.pass_on(change)?));
+        changes.into_iter().filter_map(pass_on).collect()
     }
 
     /// Returns when the next redraw is due, as the time since the loop started: [`REDRAW_DELAY`] after the last frame if a
@@ -177,7 +181,7 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
     }
 
     /// Applies events, and those that follow from the tasks. Events that arrive meanwhile wait in the observer.
-    async fn apply(&mut self, events: Vec<E::Event>) {
+    async fn apply(&mut self, events: Vec<LoopEvent<E::Answer>>) {
         let mut events = VecDeque::from(events);
         while let Some(event) = events.pop_front() {
             let now = self.now();
@@ -192,9 +196,9 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
             }
             self.executor.after_event(&self.engine);
             for task in tasks {
-                events.extend(
-                    self.executor.execute(task, &self.engine, &mut self.observer, now, self.ui).await,
-                );
+                let answer =
+                    self.executor.execute(task, &self.engine, &mut self.observer, now, self.ui).await;
+                events.extend(answer.map(LoopEvent::Answer));
             }
         }
     }

@@ -20,9 +20,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::Patch;
 use crate::model::change::answer::WriteResult;
 use crate::model::change::undo::{UndoOptions, undo};
-use crate::model::engine::{Now, PodRef, TargetEvent, TargetId};
+use crate::model::engine::{Now, PodRef, TargetId};
 use crate::model::follow::{
-    FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, Report, RollbackResult,
+    FollowOptions, FollowedTarget, Follower, FollowerAnswer, FollowerTask, Report, RollbackResult,
 };
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
@@ -145,8 +145,8 @@ impl Executor<Follower> for &Following<'_> {
         observer: &mut Observer,
         _now: Now,
         ui: &mut Ui,
-    ) -> Vec<FollowerEvent> {
-        let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
+    ) -> Option<FollowerAnswer> {
+        let target = follower.targets().get(id.0)?;
         match task {
             FollowerTask::Refresh => observer.refresh(id),
             FollowerTask::WatchWarnings => drop(observer.watch_warnings()),
@@ -155,20 +155,12 @@ impl Executor<Follower> for &Following<'_> {
             }
             FollowerTask::RollBack => {
                 let written = undo_on_failure(target, self.context.source, ui).await;
-                return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];
+                return Some((id, written.map(Box::new)));
             }
             FollowerTask::DeletePod(pod) => {
                 delete_stuck(target.workload(), &pod, self.context.source, ui).await;
             }
         }
-        Vec::new()
-    }
-
-    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
-        vec![FollowerEvent::Target(target, change)]
-    }
-
-    fn without_output(&self) -> Option<FollowerEvent> {
         None
     }
 

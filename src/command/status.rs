@@ -15,8 +15,8 @@ use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
-use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome};
+use crate::model::engine::{Engine, LoopEvent, Now, TargetEvent, TargetId};
+use crate::model::follow::{FollowOptions, Follower, FollowerTask, Goal, Outcome};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
@@ -168,7 +168,7 @@ async fn evaluate_once(
     let server_time = source.now();
     let now = Now { elapsed: Duration::ZERO, server_time };
     let mut follower = Follower::new(following.options.clone(), [observed.workload.clone()]);
-    let event = |change| FollowerEvent::Target(TargetId(0), change);
+    let event = |change| LoopEvent::Target(TargetId(0), change);
     let first = follower.apply(event(TargetEvent::Refreshed(Box::new(observed))), now);
     let ended = follower.targets().iter().find_map(|target| Some(target.result()?.outcome.clone()));
     if let Some(Outcome::Unreadable(error)) = ended {

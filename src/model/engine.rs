@@ -17,8 +17,8 @@ use crate::model::observation::Observation;
 
 /// What an event loop drives: a follower or a stepper.
 pub trait Engine {
-    /// One thing that happened.
-    type Event;
+    /// The answer to a task of its own.
+    type Answer;
 
     /// What to show to the user. The engine has the facts about it.
     type Report;
@@ -27,7 +27,7 @@ pub trait Engine {
     type Task;
 
     /// Applies one event and returns the reports and tasks that follow from it.
-    fn apply(&mut self, event: Self::Event, now: Now) -> Effects<Self::Report, Self::Task>;
+    fn apply(&mut self, event: LoopEvent<Self::Answer>, now: Now) -> Effects<Self::Report, Self::Task>;
 
     /// Returns when to apply a tick if no other event arrives earlier, counted from the start. Returns none if only events
     /// matter.
@@ -35,12 +35,22 @@ pub trait Engine {
 
     /// Whether the engine has its result.
     fn is_finished(&self) -> bool;
+}
 
-    /// Returns the event of time that passed. The server last answered a read this long ago.
-    fn tick_event(since_answer: Duration) -> Self::Event;
-
-    /// Returns the event of a signal.
-    fn stop_event(signal: StopSignal) -> Self::Event;
+/// One event: what an engine with these answers receives.
+#[derive(Clone, Debug)]
+pub enum LoopEvent<A> {
+    /// A target changed, or its observer answers a task.
+    Target(TargetId, TargetEvent),
+    /// Only time passed.
+    Tick {
+        /// How long ago the server last answered a read.
+        since_answer: Duration,
+    },
+    /// The user or the system asked the process to stop.
+    Stop(StopSignal),
+    /// The answer to another task.
+    Answer(A),
 }
 
 /// What follows from one event, each part in order.

@@ -23,7 +23,7 @@ use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{CheckResult, Hold, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::step::{BatchView, PlanView, StepEvent, StepReport, Stepper, Task};
+use crate::model::step::{BatchView, PlanView, StepAnswer, StepReport, Stepper, Task};
 use crate::render::hold::replaced_by_recorded;
 use crate::render::message_writer::{Frame, MessageWriter};
 use crate::render::owner_warnings::before_a_plan;
@@ -59,7 +59,7 @@ pub(super) struct StepExecutor<'a> {
     /// Whether it has warned of the owners of the strategy.
     has_warned: bool,
     /// The requests in flight: a write or a wave of deletions, and perhaps a check. Dropping them cancels them.
-    in_flight: FuturesUnordered<LocalBoxFuture<'a, Vec<StepEvent>>>,
+    in_flight: FuturesUnordered<LocalBoxFuture<'a, StepAnswer>>,
 }
 
 impl Executor<Stepper> for StepExecutor<'_> {
@@ -70,7 +70,7 @@ impl Executor<Stepper> for StepExecutor<'_> {
         observer: &mut Observer,
         now: Now,
         ui: &mut Ui,
-    ) -> Vec<StepEvent> {
+    ) -> Option<StepAnswer> {
         let workload = stepper.workload();
         match task {
             Task::Refresh => observer.refresh(TARGET),
@@ -88,24 +88,24 @@ impl Executor<Stepper> for StepExecutor<'_> {
                 self.in_flight.push(Box::pin(self.check(workload, view.as_ref(), &batch)));
             }
         }
-        Vec::new()
+        None
     }
 
-    async fn results(&mut self) -> Vec<StepEvent> {
+    async fn answer(&mut self) -> StepAnswer {
         match self.in_flight.next().await {
-            Some(events) => events,
+            Some(answer) => answer,
             None => std::future::pending().await,
         }
     }
 
     /// A refresh is delayed until its nodes are read too.
-    fn engine_events(&mut self, _target: TargetId, change: TargetEvent) -> Vec<StepEvent> {
+    fn pass_on(&mut self, change: TargetEvent) -> Option<TargetEvent> {
         match change {
             TargetEvent::Refreshed(observed) => {
                 self.in_flight.push(Box::pin(self.complete_refresh(observed)));
-                Vec::new()
+                None
             }
-            change => vec![StepEvent::Target(change)],
+            change => Some(change),
         }
     }
 
@@ -115,8 +115,8 @@ impl Executor<Stepper> for StepExecutor<'_> {
     }
 
     /// Without output the command stops as after SIGTERM, and releases its lock.
-    fn without_output(&self) -> Option<StepEvent> {
-        Some(StepEvent::Stopped(StopSignal::Terminated))
+    fn without_output(&self) -> Option<StopSignal> {
+        Some(StopSignal::Terminated)
     }
 
     fn draws(&self) -> bool {
@@ -183,12 +183,12 @@ impl<'a> StepExecutor<'a> {
     }
 
     /// Sends one patch of the workload.
-    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
+    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = StepAnswer> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
         let options = WriteOptions { dry_run: false, field_manager: self.field_manager };
         async move {
             let target = PatchTarget::of(&workload);
-            vec![StepEvent::Written(attempt(&mut patch, &target, options, source).await)]
+            StepAnswer::Written(attempt(&mut patch, &target, options, source).await)
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> StepExecutor<'a> {
         workload: &Workload,
         pods: Vec<PodRef>,
         evict: bool,
-    ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
+    ) -> impl Future<Output = StepAnswer> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
         let (is_stopped, decided) = (Rc::clone(&self.is_stopped), Instant::now());
         async move {
@@ -219,7 +219,7 @@ impl<'a> StepExecutor<'a> {
                 }
             });
             let results = iter(deletions).buffered(CONCURRENT_DELETIONS).collect::<Vec<_>>().await;
-            vec![StepEvent::Deleted(pods.iter().cloned().zip(results).collect())]
+            StepAnswer::Deleted(pods.iter().cloned().zip(results).collect())
         }
     }
 
@@ -229,7 +229,7 @@ impl<'a> StepExecutor<'a> {
         workload: &Workload,
         view: Option<&PlanView>,
         batch: &BatchView,
-    ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
+    ) -> impl Future<Output = StepAnswer> + use<'a> {
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
         let command = self.check.filter(|_| is_wanted);
         let (environment, messages) = (&self.context.world.environment, self.messages.clone());
@@ -239,19 +239,19 @@ impl<'a> StepExecutor<'a> {
                 Some(command) => run_check(command, environment, &variables, messages).await,
                 None => CheckResult::NotRun, // the command has no --check
             };
-            vec![StepEvent::Checked(result)]
+            StepAnswer::Checked(result)
         }
     }
 
     /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
-    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
+    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = StepAnswer> + use<'a> {
         let (source, messages) = (self.context.source, self.messages.clone());
         let ended_holder = ended_holder(&observed.workload, &self.context.world.processes);
         async move {
-            vec![match other_objects::nodes_if_needed(&observed, source, &messages).await {
-                Ok(nodes) => StepEvent::Refreshed { observed, nodes, ended_holder },
-                Err(error) => StepEvent::Unrefreshed(error),
-            }]
+            match other_objects::nodes_if_needed(&observed, source, &messages).await {
+                Ok(nodes) => StepAnswer::Refreshed { observed, nodes, ended_holder },
+                Err(error) => StepAnswer::Unrefreshed(error),
+            }
         }
     }
 }

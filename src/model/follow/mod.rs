@@ -30,25 +30,12 @@ use std::time::Duration;
 
 use self::report::TargetEffects;
 use crate::exit::Exit;
-use crate::model::engine::{Effects, Engine, Now, StopSignal, TargetEvent, TargetId};
+use crate::model::engine::{Effects, Engine, LoopEvent, Now, TargetId};
 use crate::model::kind::Workload;
 
-/// One event of the follower.
-#[derive(Clone, Debug)]
-pub enum FollowerEvent {
-    /// A target changed.
-    Target(TargetId, TargetEvent),
-    /// The workload after the rollback was written, or the result without a rollback to follow: the answer to
-    /// [`FollowerTask::RollBack`].
-    RolledBack(TargetId, Result<Box<Workload>, RollbackResult>),
-    /// The user or the system asked the process to stop.
-    Stopped(StopSignal),
-    /// Only time passed.
-    Tick {
-        /// How long ago the server last answered a read.
-        since_answer: Duration,
-    },
-}
+/// The answer to [`FollowerTask::RollBack`]: the workload after the rollback was written, or the result without a rollback to
+/// follow.
+pub type FollowerAnswer = (TargetId, Result<Box<Workload>, RollbackResult>);
 
 /// Follows a set of workloads.
 #[derive(Debug)]
@@ -104,24 +91,24 @@ impl Follower {
 }
 
 impl Engine for Follower {
-    type Event = FollowerEvent;
+    type Answer = FollowerAnswer;
     type Report = (TargetId, Report);
     type Task = (TargetId, FollowerTask);
 
-    fn apply(&mut self, event: FollowerEvent, now: Now) -> Effects<Self::Report, Self::Task> {
+    fn apply(&mut self, event: LoopEvent<FollowerAnswer>, now: Now) -> Effects<Self::Report, Self::Task> {
         match event {
-            FollowerEvent::Target(id, event) => {
+            LoopEvent::Target(id, event) => {
                 if let Some(target) = self.targets.get_mut(id.0) {
                     target.apply(event, now);
                 }
             }
-            FollowerEvent::RolledBack(id, written) => {
+            LoopEvent::Answer((id, written)) => {
                 if let Some(target) = self.targets.get_mut(id.0) {
                     target.apply_rollback_result(written, now);
                 }
             }
-            FollowerEvent::Stopped(stop) => self.targets.iter_mut().for_each(|target| target.stop(stop, now)),
-            FollowerEvent::Tick { since_answer } => {
+            LoopEvent::Stop(stop) => self.targets.iter_mut().for_each(|target| target.stop(stop, now)),
+            LoopEvent::Tick { since_answer } => {
                 self.targets.iter_mut().for_each(|target| target.tick(since_answer, now));
             }
         }
@@ -145,13 +132,5 @@ impl Engine for Follower {
     /// Whether every target has an outcome.
     fn is_finished(&self) -> bool {
         self.targets.iter().all(|target| target.result().is_some())
-    }
-
-    fn tick_event(since_answer: Duration) -> FollowerEvent {
-        FollowerEvent::Tick { since_answer }
-    }
-
-    fn stop_event(signal: StopSignal) -> FollowerEvent {
-        FollowerEvent::Stopped(signal)
     }
 }

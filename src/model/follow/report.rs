@@ -138,7 +138,7 @@ pub enum FollowerTask {
     /// forbidden, nothing is applied.
     ReadLog(LogRef),
     /// Roll the target back to its stable revision if it still matches its start state, and apply
-    /// [`FollowerEvent::RolledBack`](super::FollowerEvent::RolledBack).
+    /// [`FollowerAnswer`](super::FollowerAnswer).
     RollBack,
     /// Delete a pod with a uid precondition. The result arrives as ordinary events.
     DeletePod(PodRef),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome, Write};
 use super::engine::{InFlight, Phase, Stepper};
-use super::event::{StepEvent, StepReport};
+use super::event::{StepAnswer, StepReport};
 use super::memory::Progress;
 use super::reconcile::cut_short;
 use super::state::State;
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::without_secrets_of;
 use crate::model::change::answer::{DeletionResult, WriteResult};
-use crate::model::engine::{Engine, Now, PodRef, StopSignal, TargetEvent};
+use crate::model::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
 use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -49,31 +49,31 @@ const POLL_EVERY: Duration = Duration::from_secs(5);
 
 impl Stepper {
     /// Applies an event. Returns whether it was the requested refresh, on which an action can be decided.
-    pub(super) fn receive(&mut self, event: StepEvent, now: Now) -> bool {
+    pub(super) fn receive(&mut self, event: LoopEvent<StepAnswer>, now: Now) -> bool {
         let (mut is_fresh, mut stored) = (false, None);
         match event {
             // Also useful after the outcome.
-            StepEvent::Target(TargetEvent::Log(log)) => {
+            LoopEvent::Target(_, TargetEvent::Log(log)) => {
                 let lines = without_secrets_of(self.cluster.observed(), &log.lines);
                 self.reporter.report(StepReport::Log(LogLines { lines, ..log }));
             }
             _ if self.is_finished() => {}
-            StepEvent::Target(event) => self.receive_target(event, now),
-            StepEvent::Refreshed { observed, nodes, ended_holder } => {
+            LoopEvent::Target(_, event) => self.receive_target(event, now),
+            LoopEvent::Answer(StepAnswer::Refreshed { observed, nodes, ended_holder }) => {
                 self.cluster.set_surroundings(nodes, ended_holder);
                 is_fresh = self.receive_refresh(*observed, now);
             }
-            StepEvent::Unrefreshed(error) => {
+            LoopEvent::Answer(StepAnswer::Unrefreshed(error)) => {
                 if self.in_flight.take_if(|sent| sent.is_refresh()).is_some() {
                     self.retry(&error, now);
                     self.receive_no_refresh(error, now);
                 }
             }
-            StepEvent::Stopped(signal) => self.receive_signal(signal, now),
-            StepEvent::Checked(result) => self.receive_checked(result, now),
-            StepEvent::Written(result) => stored = self.receive_written(result, now),
-            StepEvent::Deleted(results) => self.receive_deleted(results, now),
-            StepEvent::Tick => {}
+            LoopEvent::Stop(signal) => self.receive_signal(signal, now),
+            LoopEvent::Answer(StepAnswer::Checked(result)) => self.receive_checked(result, now),
+            LoopEvent::Answer(StepAnswer::Written(result)) => stored = self.receive_written(result, now),
+            LoopEvent::Answer(StepAnswer::Deleted(results)) => self.receive_deleted(results, now),
+            LoopEvent::Tick { .. } => {}
         }
         // A write without an answer is stored if the observation shows it.
         if let (None, false, Some(observed)) = (&stored, self.is_finished(), self.cluster.observed()) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome};
 use super::cluster_view::ClusterView;
-use super::event::{BatchStage, BatchView, StepEvent, StepOptions, StepReport, Task};
+use super::event::{BatchStage, BatchView, StepAnswer, StepOptions, StepReport, Task};
 use super::memory::Memory;
 use super::reconcile::{reconcile, unlock};
 use super::reporter::ChangeReporter;
@@ -14,7 +14,7 @@ use super::start::prepare_plan;
 use super::state::State;
 use super::state_of;
 use super::view::{PlanView, batch, plan_view};
-use crate::model::engine::{Effects, Engine, Now, PodRef, StopSignal};
+use crate::model::engine::{Effects, Engine, LoopEvent, Now, PodRef};
 use crate::model::follow::CauseUpdate;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
@@ -67,12 +67,12 @@ pub(super) struct InFlight {
 }
 
 impl Engine for Stepper {
-    type Event = StepEvent;
+    type Answer = StepAnswer;
     type Report = StepReport;
     type Task = Task;
 
     /// Receives one event, decides and acts.
-    fn apply(&mut self, event: StepEvent, now: Now) -> Effects<StepReport, Task> {
+    fn apply(&mut self, event: LoopEvent<StepAnswer>, now: Now) -> Effects<StepReport, Task> {
         let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
         let state = cluster.state(&self.memory.tolerated, now);
@@ -88,19 +88,11 @@ impl Engine for Stepper {
     fn is_finished(&self) -> bool {
         matches!(self.phase, Phase::Ended(_))
     }
-
-    fn tick_event(_answered: Duration) -> StepEvent {
-        StepEvent::Tick
-    }
-
-    fn stop_event(signal: StopSignal) -> StepEvent {
-        StepEvent::Stopped(signal)
-    }
 }
 
 impl Stepper {
     /// Creates the stepper of a workload as it was found. It returns its first tasks from the first
-    /// [`apply`](Engine::apply), which may be of [`StepEvent::Tick`].
+    /// [`apply`](Engine::apply), which may be of [`LoopEvent::Tick`].
     #[must_use]
     pub fn new(options: StepOptions, lock: Lock, found: Workload) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What a [`Stepper`](super::Stepper) receives and returns: the options of its command, events, tasks for its driver, and
+//! What a [`Stepper`](super::Stepper) receives and returns: the options of its command, answers, tasks for its driver, and
 //! reports, among them the batches of the plan.
 
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::model::api::pod::Node;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::change::answer::{DeletionResult, WriteResult};
-use crate::model::engine::{PodRef, StopSignal, TargetEvent};
+use crate::model::engine::PodRef;
 use crate::model::follow::CauseChange;
 use crate::model::hold::plan::{CheckResult, Lock, PaceFlags, Reach};
 use crate::model::observation::Observation;
@@ -40,11 +40,9 @@ pub struct StepOptions {
     pub timeout: Option<Duration>,
 }
 
-/// One thing that happened.
+/// The answer to a task.
 #[derive(Clone, Debug)]
-pub enum StepEvent {
-    /// A watch event, or a log.
-    Target(TargetEvent),
+pub enum StepAnswer {
     /// The answer to a [`Task::Refresh`].
     Refreshed {
         /// The workload, its revisions and its pods.
@@ -62,10 +60,6 @@ pub enum StepEvent {
     Deleted(Vec<(PodRef, DeletionResult)>),
     /// The result of the check.
     Checked(CheckResult),
-    /// A signal.
-    Stopped(StopSignal),
-    /// A timer.
-    Tick,
 }
 
 /// A task for the driver. At most one refresh, write or wave of deletions is in flight; a check may run beside it,
@@ -73,12 +67,12 @@ pub enum StepEvent {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Get the workload, list its revisions and its pods, then the nodes if they are needed, and apply
-    /// [`StepEvent::Refreshed`] or [`StepEvent::Unrefreshed`].
+    /// [`StepAnswer::Refreshed`] or [`StepAnswer::Unrefreshed`].
     Refresh,
-    /// Send one patch of the workload, and apply [`StepEvent::Written`].
+    /// Send one patch of the workload, and apply [`StepAnswer::Written`].
     Write(Box<Patch>),
     /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
-    /// [`StepEvent::Deleted`].
+    /// [`StepAnswer::Deleted`].
     ///
     /// [unchanged]: crate::model::hold::plan::guarded
     DeletePods {
@@ -87,9 +81,9 @@ pub enum Task {
         /// Whether to evict them, so that PodDisruptionBudgets apply.
         evict: bool,
     },
-    /// Run the check of a batch, and apply [`StepEvent::Checked`].
+    /// Run the check of a batch, and apply [`StepAnswer::Checked`].
     RunCheck(BatchView),
-    /// Read the last log lines of a container, and apply [`TargetEvent::Log`].
+    /// Read the last log lines of a container, and apply [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log).
     ReadLog(LogRef),
 }
 

@@ -45,7 +45,7 @@ mod tests;
 pub use action::{RollbackOutcome, StepOutcome, StopReason};
 pub use engine::Stepper;
 pub use event::{
-    BatchStage, BatchView, Origin, SlotState, SlotView, StepEvent, StepOptions, StepReport, Task,
+    BatchStage, BatchView, Origin, SlotState, SlotView, StepAnswer, StepOptions, StepReport, Task,
 };
 pub use view::{PlanView, preview};
 

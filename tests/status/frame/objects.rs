@@ -5,8 +5,8 @@ use rollout2::model::api::event::Events;
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
 use rollout2::model::cause::container_logs::LogLines;
-use rollout2::model::engine::{Engine, Now, TargetEvent, TargetId};
-use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent};
+use rollout2::model::engine::{Engine, LoopEvent, Now, TargetEvent, TargetId};
+use rollout2::model::follow::{FollowOptions, Follower};
 use rollout2::model::hold::plan::HOLD_ANNOTATION;
 use rollout2::model::kind::Workload;
 use rollout2::model::kind::deployment::Deployment;
@@ -172,7 +172,7 @@ pub(crate) fn follower(observations: &[(u64, &[RolloutFixture])]) -> Follower {
             let observed = TargetEvent::Observed { observation, knows_warnings: true };
             let logs = rollout.logs.iter().cloned().map(TargetEvent::Log);
             for event in std::iter::once(observed).chain(logs) {
-                follower.apply(FollowerEvent::Target(TargetId(index), event), at(*seconds));
+                follower.apply(LoopEvent::Target(TargetId(index), event), at(*seconds));
             }
         }
     }

@@ -210,10 +210,10 @@ impl FollowerFixture {
     }
 
     pub(super) fn event(&mut self, event: TargetEvent) {
-        self.apply(FollowerEvent::Target(TargetId(0), event));
+        self.apply(LoopEvent::Target(TargetId(0), event));
     }
 
-    pub(super) fn apply(&mut self, event: FollowerEvent) {
+    pub(super) fn apply(&mut self, event: LoopEvent<FollowerAnswer>) {
         let now = SignedDuration::try_from(self.elapsed).unwrap();
         let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
         let Effects { reports, tasks } =
@@ -256,7 +256,7 @@ impl FollowerFixture {
 
     /// Calls the follower although nothing is due.
     pub(super) fn tick(&mut self) {
-        self.apply(FollowerEvent::Tick { since_answer: Duration::ZERO });
+        self.apply(LoopEvent::Tick { since_answer: Duration::ZERO });
     }
 
     pub(super) fn outcome(&self) -> Option<&Outcome> {

@@ -59,7 +59,7 @@ fn a_timeout_says_how_old_the_last_answer_is() {
         fixture.in_reach = false;
         fixture.pass(60);
         fixture.advance(1);
-        fixture.apply(FollowerEvent::Tick { since_answer: seconds(silence) });
+        fixture.apply(LoopEvent::Tick { since_answer: seconds(silence) });
         assert_eq!(since_answer(&fixture), Some(expected));
     }
 }
@@ -78,7 +78,7 @@ fn one_timeout_applies_to_all_targets() {
     let server_time = "2026-11-20T13:00:00Z".parse().unwrap();
     let mut record_present = |target, truth: &Truth, elapsed| {
         follower.apply(
-            FollowerEvent::Target(TargetId(target), truth.request_refresh()),
+            LoopEvent::Target(TargetId(target), truth.request_refresh()),
             Now { elapsed: Duration::from_secs(elapsed), server_time },
         );
     };
@@ -172,10 +172,10 @@ fn a_stop_signal_keeps_existing_results() {
     let mut follower =
         Follower::new(FollowOptions::default(), [deployment(DONE).workload(), deployment(BEGUN).workload()]);
     let now = Now { elapsed: Duration::from_secs(1), server_time: "2026-11-20T13:00:00Z".parse().unwrap() };
-    follower.apply(FollowerEvent::Target(TargetId(0), deployment(DONE).request_refresh()), now);
-    follower.apply(FollowerEvent::Target(TargetId(1), deployment(BEGUN).request_refresh()), now);
+    follower.apply(LoopEvent::Target(TargetId(0), deployment(DONE).request_refresh()), now);
+    follower.apply(LoopEvent::Target(TargetId(1), deployment(BEGUN).request_refresh()), now);
     let later = Now { elapsed: Duration::from_secs(5), ..now };
-    follower.apply(FollowerEvent::Stopped(StopSignal::Terminated), later);
+    follower.apply(LoopEvent::Stop(StopSignal::Terminated), later);
     let results = follower.targets().iter().map(|track| track.result().unwrap());
     let results: Vec<_> = results.map(|result| (result.outcome.clone(), result.elapsed.as_secs())).collect();
     assert_eq!(results, [(Outcome::Reached, 1), (Outcome::Interrupted(StopSignal::Terminated), 5)]);

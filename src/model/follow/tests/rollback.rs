@@ -87,7 +87,7 @@ fn failed_with_request() -> FollowerFixture {
 }
 
 fn apply_result(fixture: &mut FollowerFixture, written: &Truth) {
-    fixture.apply(FollowerEvent::RolledBack(TargetId(0), Ok(Box::new(written.workload()))));
+    fixture.apply(LoopEvent::Answer((TargetId(0), Ok(Box::new(written.workload())))));
 }
 
 fn end(fixture: &FollowerFixture) -> TargetResult {
@@ -176,7 +176,7 @@ fn a_refused_rollback_ends_with_the_reason() {
         ),
     ] {
         let mut fixture = failed_with_request();
-        fixture.apply(FollowerEvent::RolledBack(TargetId(0), Err(unwritten)));
+        fixture.apply(LoopEvent::Answer((TargetId(0), Err(unwritten))));
         let TargetResult { outcome, rollback, .. } = end(&fixture);
         assert_eq!((outcome, rollback), (failure(), Some(expected)));
     }
@@ -250,7 +250,7 @@ fn an_interrupted_rollback_is_reported_as_interrupted() {
     apply_result(&mut fixture, &written());
     let moment =
         Now { elapsed: Duration::from_secs(40), server_time: "2026-11-20T13:00:40Z".parse().unwrap() };
-    fixture.follower.apply(FollowerEvent::Stopped(StopSignal::Interrupted), moment);
+    fixture.follower.apply(LoopEvent::Stop(StopSignal::Interrupted), moment);
     assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Interrupted(StopSignal::Interrupted)));
 }
 

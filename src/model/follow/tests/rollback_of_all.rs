@@ -34,10 +34,10 @@ impl Release {
     }
 
     fn event(&mut self, index: usize, event: TargetEvent) {
-        self.apply(FollowerEvent::Target(TargetId(index), event));
+        self.apply(LoopEvent::Target(TargetId(index), event));
     }
 
-    fn apply(&mut self, event: FollowerEvent) {
+    fn apply(&mut self, event: LoopEvent<FollowerAnswer>) {
         let server_time = format!("2026-11-20T13:{:02}:00Z", self.elapsed.as_secs() / 60).parse().unwrap();
         let output = self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
         let uid = |id: TargetId| self.follower.targets()[id.0].workload().object().uid().to_owned();
@@ -48,7 +48,7 @@ impl Release {
 
     /// The broken target has been broken for long enough.
     fn pass_the_grace_period(&mut self, index: usize, truth: &Truth) {
-        self.apply(FollowerEvent::Tick { since_answer: Duration::ZERO });
+        self.apply(LoopEvent::Tick { since_answer: Duration::ZERO });
         self.elapsed += Duration::from_secs(60);
         self.event(index, truth.request_refresh());
     }
@@ -62,7 +62,7 @@ impl Release {
     }
 
     fn write(&mut self, index: usize, truth: &Truth) {
-        self.apply(FollowerEvent::RolledBack(TargetId(index), Ok(Box::new(truth.workload()))));
+        self.apply(LoopEvent::Answer((TargetId(index), Ok(Box::new(truth.workload())))));
         self.event(index, truth.request_refresh());
     }
 }
@@ -134,7 +134,7 @@ fn every_result_is_reported_once_and_says_why() {
     release.write(0, &restored("a"));
     release.write(1, &restored("b"));
     let refused = Error::new(ErrorKind::Refused, "admission says no");
-    release.apply(FollowerEvent::RolledBack(TargetId(2), Err(RollbackResult::not_started(&refused))));
+    release.apply(LoopEvent::Answer((TargetId(2), Err(RollbackResult::not_started(&refused)))));
     assert!(release.follower.is_finished());
     let back = || Some(RollbackResult::RolledBack { revision: "1".to_owned(), outcome: Outcome::Reached });
     let other = || Outcome::OtherTargetFailed("deployment/web".to_owned());

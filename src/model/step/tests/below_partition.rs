@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
-use crate::model::engine::{Engine, Now, StopSignal};
+use crate::model::engine::{Engine, LoopEvent, Now, StopSignal};
 use crate::model::hold::plan::{
     Amount, BatchFailure, BatchSize, CheckResult, OnFailure, PaceFlags, Reach, is_rollback_held,
 };
@@ -239,7 +239,7 @@ fn a_step_without_options_continues_an_interrupted_rollback() {
 #[test]
 fn an_interrupted_rollback_releases_the_lock() {
     let mut fixture = during_rollback();
-    fixture.see(StepEvent::Stopped(StopSignal::Interrupted));
+    fixture.see(LoopEvent::Stop(StopSignal::Interrupted));
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
     assert_eq!(fixture.stepper.memory.rollback.revision.as_deref(), Some("1"));
     assert!(

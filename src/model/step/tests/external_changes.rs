@@ -4,12 +4,12 @@ use k8s_openapi::jiff::SignedDuration;
 use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
-use super::fixture::{StepperFixture, all_by, lock, seconds};
+use super::fixture::{StepperFixture, TARGET, TICK, all_by, lock, seconds};
 use super::observation::{refreshed, template, watched};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::change::answer::WriteResult;
-use crate::model::engine::{Effects, Engine, Now, StopSignal};
+use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -204,7 +204,7 @@ fn a_plan_taken_over_behind_a_slow_watch_is_not_taken_back() {
     fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
     let server_time = fixture.cluster.wall() + SignedDuration::from_secs(60);
     let now = Now { elapsed: seconds(90), server_time };
-    assert_eq!(fixture.stepper.apply(StepEvent::Tick, now), only(Task::Refresh));
+    assert_eq!(fixture.stepper.apply(TICK, now), only(Task::Refresh));
     fixture.stepper.apply(fixture.cluster.look(), now);
     assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::TakenOver { .. }))));
     assert_eq!(fixture.cluster.hold().unwrap()["lock"]["holder"], "other");
@@ -215,7 +215,7 @@ fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::api::patch:
     cluster.tick();
     let now = Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut stepper = Stepper::new(all_by(1), lock("one"), cluster.workload());
-    stepper.apply(StepEvent::Tick, now);
+    stepper.apply(TICK, now);
     let output = stepper.apply(cluster.look(), now);
     let patch = output.tasks.into_iter().find_map(|task| match task {
         Task::Write(patch) => Some(*patch),
@@ -240,10 +240,11 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
         if is_made {
             cluster.write(&patch);
         }
-        let output = stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+        let output =
+            stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
         assert_eq!(output.tasks, []);
         let later = Now { elapsed: seconds(2), ..now };
-        assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
+        assert_eq!(stepper.apply(TICK, later), only(Task::Refresh));
         let Effects { reports, tasks } = stepper.apply(cluster.look(), later);
         let has_begun = reports.iter().any(|report| matches!(report, StepReport::Began { .. }));
         assert_eq!(has_begun, is_made);
@@ -257,8 +258,8 @@ fn a_signal_after_an_unanswered_write_releases_the_lock() {
     let mut cluster = FakeCluster::paused(3);
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
-    stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
-    let stopped = StepEvent::Stopped(StopSignal::Interrupted);
+    stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
+    let stopped = LoopEvent::Stop(StopSignal::Interrupted);
     assert_eq!(stepper.apply(stopped, now).tasks, [Task::Refresh]);
     let tasks = stepper.apply(cluster.look(), now).tasks;
     let [Task::Write(release)] = &tasks[..] else { panic!("{tasks:?}") };
@@ -273,10 +274,10 @@ fn a_write_without_an_answer_is_unknown_at_the_end() {
         let mut cluster = FakeCluster::paused(3);
         let (mut stepper, _, now) = first_write(&mut cluster);
         if is_answered {
-            stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+            stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
         }
-        stepper.apply(StepEvent::Stopped(StopSignal::Interrupted), now);
-        stepper.apply(StepEvent::Tick, Now { elapsed: seconds(5), ..now });
+        stepper.apply(LoopEvent::Stop(StopSignal::Interrupted), now);
+        stepper.apply(TICK, Now { elapsed: seconds(5), ..now });
         assert_eq!(stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
         assert_eq!(stepper.unanswered_write(), Some("acquire the lock"));
     }
@@ -289,9 +290,9 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
     cluster.change("/spec/template", template(3));
-    stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+    stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
     let later = Now { elapsed: seconds(2), ..now };
-    assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
+    assert_eq!(stepper.apply(TICK, later), only(Task::Refresh));
     let mut fixture =
         StepperFixture { stepper, cluster, ..StepperFixture::of(all_by(1), FakeCluster::paused(3)) };
     fixture.see(fixture.cluster.look());
@@ -313,8 +314,8 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     cluster.write(&patch);
     let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
     let newer = Observation { workload: *newer, ..cluster.observed() };
-    stepper.apply(StepEvent::Target(watched(newer)), now);
-    stepper.apply(StepEvent::Written(WriteResult::Stored(answer.object().clone())), now);
+    stepper.apply(LoopEvent::Target(TARGET, watched(newer)), now);
+    stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Stored(answer.object().clone()))), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -331,7 +332,7 @@ fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
         observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
         observed
     };
-    stepper.apply(StepEvent::Target(watched(at("9"))), now);
+    stepper.apply(LoopEvent::Target(TARGET, watched(at("9"))), now);
     stepper.apply(refreshed(at("7"), cluster.nodes()), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
@@ -344,10 +345,10 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
     for elapsed in (0..).step_by(2) {
         let now = Now { elapsed: seconds(elapsed), ..now };
         if elapsed > 0 {
-            stepper.apply(StepEvent::Tick, now);
+            stepper.apply(TICK, now);
             stepper.apply(cluster.look(), now);
         }
-        stepper.apply(StepEvent::Written(WriteResult::Unavailable(no_answer())), now);
+        stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unavailable(no_answer()))), now);
         if let Some(end) = stepper.outcome() {
             assert!(matches!(end, StepOutcome::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
             return;

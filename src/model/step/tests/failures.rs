@@ -7,7 +7,7 @@ use super::fixture::{StepperFixture, all_by, seconds};
 use crate::error::ErrorKind;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::engine::StopSignal;
+use crate::model::engine::{LoopEvent, StopSignal};
 use crate::model::hold::hold_words;
 use crate::model::hold::plan::{Amount, BatchFailure, BatchSize, OnFailure, Reach};
 use crate::model::step::slot::tests::{NOW, updated_slot};
@@ -160,7 +160,7 @@ fn a_timeout_and_a_signal_release_the_lock_and_keep_the_plan() {
     let mut fixture = fixture.then("two", options);
     fixture.pass(5);
     assert!(fixture.cluster.hold().unwrap().get("lock").is_some());
-    fixture.see(StepEvent::Stopped(StopSignal::Terminated));
+    fixture.see(LoopEvent::Stop(StopSignal::Terminated));
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Terminated)));
     assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
 }

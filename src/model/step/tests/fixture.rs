@@ -7,10 +7,16 @@ use super::fake_cluster::FakeCluster;
 use super::observation::watched;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::{DeletionResult, WriteResult};
-use crate::model::engine::{Effects, Engine, Now, PodRef};
+use crate::model::engine::{Effects, Engine, LoopEvent, Now, PodRef, TargetId};
 use crate::model::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
 use crate::model::step::memory::Memory;
 use crate::model::step::*;
+
+/// The only target.
+pub(super) const TARGET: TargetId = TargetId(0);
+
+/// Only time passed.
+pub(super) const TICK: LoopEvent<StepAnswer> = LoopEvent::Tick { since_answer: Duration::ZERO };
 
 /// A command, its reports, and the invariants at every moment.
 #[expect(clippy::struct_excessive_bools, reason = "each switches one fault of the simulated cluster")]
@@ -106,7 +112,7 @@ impl StepperFixture {
             wave: Vec::new(),
             began,
         };
-        fixture.see(StepEvent::Tick);
+        fixture.see(TICK);
         fixture
     }
 
@@ -133,11 +139,12 @@ impl StepperFixture {
     }
 
     /// Applies an event, and executes the tasks.
-    pub(super) fn see(&mut self, seen: StepEvent) {
+    pub(super) fn see(&mut self, seen: LoopEvent<StepAnswer>) {
         let mut queue = VecDeque::from([seen]);
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
             let now = self.now();
-            let ends_an_action = matches!(seen, StepEvent::Written(_) | StepEvent::Deleted(_));
+            let ends_an_action =
+                matches!(seen, LoopEvent::Answer(StepAnswer::Written(_) | StepAnswer::Deleted(_)));
             let Effects { reports, tasks } = self.stepper.apply(seen, now);
             if self.forgets && ends_an_action {
                 self.forget();
@@ -150,7 +157,7 @@ impl StepperFixture {
                     self.is_dead = true;
                     return;
                 }
-                queue.extend(answers);
+                queue.extend(answers.into_iter().map(LoopEvent::Answer));
             }
         }
     }
@@ -161,14 +168,14 @@ impl StepperFixture {
         self.stepper.memory = Memory { ownership, ..Memory::default() };
     }
 
-    fn answer(&mut self, act: Task) -> Vec<StepEvent> {
+    fn answer(&mut self, act: Task) -> Vec<StepAnswer> {
         match act {
             Task::Refresh if self.has_no_nodes => {
                 let error = Error::new(ErrorKind::Unreachable, "cannot read nodes");
-                vec![StepEvent::Unrefreshed(error)]
+                vec![StepAnswer::Unrefreshed(error)]
             }
             Task::Refresh => {
-                let look = StepEvent::Refreshed {
+                let look = StepAnswer::Refreshed {
                     observed: Box::new(self.cluster.observed()),
                     nodes: Some(self.cluster.nodes()),
                     ended_holder: self.ended.clone(),
@@ -178,12 +185,12 @@ impl StepperFixture {
             }
             Task::Write(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
-                vec![StepEvent::Written(WriteResult::Unavailable(error))]
+                vec![StepAnswer::Written(WriteResult::Unavailable(error))]
             }
             Task::Write(patch) if self.loses_answers => {
                 self.cluster.write(&patch);
                 let error = Error::new(ErrorKind::Unreachable, "no answer");
-                vec![StepEvent::Written(WriteResult::Unknown(error))]
+                vec![StepAnswer::Written(WriteResult::Unknown(error))]
             }
             Task::Write(patch)
                 if self.holds_rollback
@@ -191,7 +198,7 @@ impl StepperFixture {
             {
                 Vec::new()
             }
-            Task::Write(patch) => vec![StepEvent::Written(self.cluster.write(&patch))],
+            Task::Write(patch) => vec![StepAnswer::Written(self.cluster.write(&patch))],
             Task::DeletePods { pods, .. } if self.holds_deletions => {
                 self.wave = pods;
                 Vec::new()
@@ -204,14 +211,14 @@ impl StepperFixture {
                     self.cluster.delete(&pod.name, &pod.uid);
                     (pod, DeletionResult::Deleted)
                 });
-                vec![StepEvent::Deleted(deletions.collect())]
+                vec![StepAnswer::Deleted(deletions.collect())]
             }
             Task::RunCheck(_) => {
                 self.checks += 1;
                 if self.is_check_slow {
                     return Vec::new();
                 }
-                vec![StepEvent::Checked(self.next_checks.pop_front().unwrap_or(self.check))]
+                vec![StepAnswer::Checked(self.next_checks.pop_front().unwrap_or(self.check))]
             }
             Task::ReadLog(_) => Vec::new(),
         }
@@ -219,7 +226,7 @@ impl StepperFixture {
 
     /// Sends a watch event.
     fn show(&mut self) {
-        self.see(StepEvent::Target(watched(self.cluster.observed())));
+        self.see(LoopEvent::Target(TARGET, watched(self.cluster.observed())));
     }
 
     /// Advances the clock by seconds, or until the command ends.
@@ -234,7 +241,7 @@ impl StepperFixture {
             }
             self.show();
             if self.stepper.due.is_some_and(|due| due <= self.now().elapsed) {
-                self.see(StepEvent::Tick);
+                self.see(TICK);
             }
         }
     }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::fake_cluster::{FakeCluster, FakePod};
 use crate::model::api::object::Object;
 use crate::model::api::pod::{Node, Pod};
-use crate::model::engine::TargetEvent;
+use crate::model::engine::{LoopEvent, TargetEvent};
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
-use crate::model::step::StepEvent;
+use crate::model::step::StepAnswer;
 
 impl FakeCluster {
     pub(super) fn nodes(&self) -> Vec<Node> {
@@ -38,7 +38,7 @@ impl FakeCluster {
         Observation { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
     }
 
-    pub(super) fn look(&self) -> StepEvent {
+    pub(super) fn look(&self) -> LoopEvent<StepAnswer> {
         refreshed(self.observed(), self.nodes())
     }
 
@@ -81,6 +81,10 @@ pub(super) fn template(number: i64) -> Value {
     json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}})
 }
 
-pub(super) fn refreshed(observed: Observation, nodes: Vec<Node>) -> StepEvent {
-    StepEvent::Refreshed { observed: Box::new(observed), nodes: Some(nodes), ended_holder: None }
+pub(super) fn refreshed(observed: Observation, nodes: Vec<Node>) -> LoopEvent<StepAnswer> {
+    LoopEvent::Answer(StepAnswer::Refreshed {
+        observed: Box::new(observed),
+        nodes: Some(nodes),
+        ended_holder: None,
+    })
 }

@@ -1,10 +1,10 @@
 //! Rollbacks.
 
 use super::fake_cluster::FakeCluster;
-use super::fixture::{StepperFixture, all_by, seconds};
+use super::fixture::{StepperFixture, TARGET, all_by, seconds};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
-use crate::model::engine::TargetEvent;
+use crate::model::engine::{LoopEvent, TargetEvent};
 use crate::model::hold::plan::{BatchFailure, CheckResult, OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
@@ -81,7 +81,7 @@ fn a_rollback_whose_cluster_becomes_unreadable_is_an_unfinished_one() {
     let mut fixture = killed_during_rollback();
     let error = Error::new(ErrorKind::Refused, "Unauthorized");
     for _ in 0..2 {
-        fixture.see(StepEvent::Target(TargetEvent::Unreadable(error.clone())));
+        fixture.see(LoopEvent::Target(TARGET, TargetEvent::Unreadable(error.clone())));
     }
     let why = "Unauthorized".to_owned();
     assert_eq!(fixture.run(), failed_check(1, RollbackOutcome::Unfinished { revision: "1".to_owned(), why }));

@@ -6,7 +6,7 @@ use super::fixture::{StepperFixture, all_by};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::DeletionResult;
-use crate::model::engine::{PodRef, StopSignal};
+use crate::model::engine::{LoopEvent, PodRef, StopSignal};
 use crate::model::hold::plan::{Amount, OnFailure};
 use crate::model::step::*;
 
@@ -20,7 +20,7 @@ fn interrupted() -> (StepperFixture, Vec<PodRef>) {
     while fixture.wave.is_empty() {
         fixture.pass(1);
     }
-    fixture.see(StepEvent::Stopped(StopSignal::Interrupted));
+    fixture.see(LoopEvent::Stop(StopSignal::Interrupted));
     assert_eq!((fixture.wave.len(), fixture.stepper.outcome()), (3, None));
     let wave = fixture.wave.clone();
     (fixture, wave)
@@ -41,7 +41,7 @@ fn the_lock_is_released_whatever_the_deletions_answer() {
         let (mut fixture, wave) = interrupted();
         let results = wave.into_iter().map(|pod| (pod, result.clone())).collect();
         fixture.wave.clear();
-        fixture.see(StepEvent::Deleted(results));
+        fixture.see(LoopEvent::Answer(StepAnswer::Deleted(results)));
         let outcome = Some(&StepOutcome::Interrupted(StopSignal::Interrupted));
         assert_eq!(fixture.stepper.outcome(), outcome, "{result:?}");
         assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None, "{result:?}");
@@ -76,7 +76,7 @@ fn a_deletion_without_an_answer_is_not_left_once_the_pod_is_replaced() {
     let uid = fixture.cluster.pods[&4].uid.clone();
     fixture.cluster.delete("db-4", &uid);
     fixture.cluster.tick();
-    fixture.see(StepEvent::Stopped(StopSignal::Interrupted));
+    fixture.see(LoopEvent::Stop(StopSignal::Interrupted));
     fixture.pass(10);
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
     assert!(fixture.cluster.pods.contains_key(&4));
@@ -94,7 +94,7 @@ fn a_failure_is_stored_after_a_signal_before_its_rollback() {
     while fixture.stepper.memory.rollback.failure.is_none() {
         fixture.pass(1);
     }
-    fixture.see(StepEvent::Stopped(StopSignal::Terminated));
+    fixture.see(LoopEvent::Stop(StopSignal::Terminated));
     fixture.is_away = false;
     fixture.pass(5);
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Terminated)));
