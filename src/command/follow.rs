@@ -1,4 +1,12 @@
 //! Follows rollouts until each has its result, for `status` and for `--wait`.
+//!
+//! One event passes these, in this order:
+//!
+//! 1. `cluster/observe/`: a watch event or a refresh becomes the observation of a target.
+//! 2. `event_loop.rs` passes it to the follower, with the time.
+//! 3. `model/follow/`: the target evaluates it, and returns reports and tasks.
+//! 4. [`Following::report`](Executor::report) prints each report: the status line, the causes, the result.
+//! 5. [`Following::execute`](Executor::execute) executes each task. What it answers is an event again.
 
 use std::sync::Arc;
 

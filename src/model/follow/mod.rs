@@ -1,5 +1,18 @@
 //! Follows rollouts until each target has an outcome: events in, reports and tasks out.
 //!
+//! ```text
+//! on an event:
+//!     the follower passes it to its target        target.rs: stores an observation, which cluster/observe/ made
+//!     the target evaluates the observation        evaluation.rs:
+//!         is it the expected revision?                options.rs
+//!         the verdict, the progress, the causes       model/status/, progress.rs, model/cause/
+//!         report what changed                         cause_ledger.rs for the causes, report.rs
+//!         the outcome, if it shows one
+//!     on an outcome: request a refresh, start the rollback, or report the result      target.rs, undo_on_failure.rs
+//!     the loop takes all reports and tasks        command/follow.rs executes the tasks, whose answers are events;
+//!                                                 render/status/ prints the reports, the line of the status first
+//! ```
+//!
 //! Every observation is complete, so that missed events do not matter. The follower requests a refresh before an outcome
 //! that an older observation must not decide. A missed event can therefore delay an outcome, and never change it.
 
