@@ -77,7 +77,7 @@ pub(super) async fn warn_of_autoscalers(
 ) {
     let has_surge = workload.update_budget().surge > 0 || options.pace.surge.is_some();
     let is_new = options.new_plan || Plan::in_force(workload).is_none();
-    if !workload.is_completion_blocked_by_hold() || !has_surge || !is_new {
+    if !workload.hold_blocks_availability() || !has_surge || !is_new {
         return;
     }
     let query = ListQuery::of(&HORIZONTAL_POD_AUTOSCALER, Some(workload.object().namespace()));

@@ -37,7 +37,7 @@ fn plan(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let workload = &context.observed.workload;
     let counts = workload.counts();
     let is_unfinished = state == RolloutState::Held && counts.outdated() == 0;
-    let is_shown = is_unfinished || workload.is_completion_blocked_by_hold();
+    let is_shown = is_unfinished || workload.hold_blocks_availability();
     let until = is_shown.then(|| hold_words(workload))??;
     let revision = context
         .revision

@@ -39,7 +39,7 @@ pub fn held_by(workload: &Workload) -> Option<HeldBy> {
     if strategy::is_on_delete(workload) {
         return Some(HeldBy::OnDelete);
     }
-    if workload.is_completion_blocked_by_hold() && Hold::in_force(workload).is_some() {
+    if workload.hold_blocks_availability() && Hold::in_force(workload).is_some() {
         return Some(HeldBy::Plan);
     }
     Some(strategy::partition(workload)).filter(|partition| *partition > 0).map(HeldBy::Partition)

@@ -91,7 +91,7 @@ fn why_plan_stands(workload: &Workload, hold: Option<&Hold>) -> Option<&'static 
     let Some(hold) = hold else {
         return is_annotation_lost(workload).then_some("whose annotation is gone");
     };
-    if !workload.is_completion_blocked_by_hold() {
+    if !workload.hold_blocks_availability() {
         return None;
     }
     if !hold.is_strategy_held(workload) {

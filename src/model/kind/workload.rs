@@ -122,17 +122,19 @@ impl Workload {
         HoldFields::of(self.object.json(), self.hold_fields())
     }
 
-    /// Whether a plan that holds it keeps every updated pod from counting as available. The controller then never completes
-    /// the rollout, keeps surge pods, and cannot be held for another template.
+    /// Whether a plan holds it by `minReadySeconds`, as only that of a Deployment does.
+    ///
+    /// No updated pod counts as available then. The controller never completes the rollout, keeps surge pods, and cannot be
+    /// held for another template.
     #[must_use]
-    pub fn is_completion_blocked_by_hold(&self) -> bool {
+    pub fn hold_blocks_availability(&self) -> bool {
         self.kind.hold_method() == Ok(HoldMethod::UpdateBudget)
     }
 
     /// Whether its fields can only be those of a plan, whatever its annotation says.
     #[must_use]
     pub fn has_fields_of_plan(&self) -> bool {
-        self.is_completion_blocked_by_hold() && deployment_hold::is_held(self)
+        self.hold_blocks_availability() && deployment_hold::is_held(self)
     }
 
     /// Returns how long a pod must be ready before it counts as available.

@@ -168,7 +168,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
         return Action::End(only_skipped_left(state, memory.batch.is_finished_here));
     }
-    if state.workload().is_completion_blocked_by_hold() || is_complete(state) {
+    if state.workload().hold_blocks_availability() || is_complete(state) {
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
         return Action::end_plan(outcome, state.hold, state.workload());
     }

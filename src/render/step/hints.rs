@@ -81,7 +81,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 "to hold it again: {}"
             };
             let mut hints = vec![command(again, [step]), roll_back(workload, view)];
-            if is_held(workload) && workload.is_completion_blocked_by_hold() {
+            if is_held(workload) && workload.hold_blocks_availability() {
                 hints.push(command("to end the hold: {}", [end_command(workload)]));
             } else if left_fields(workload).is_some() {
                 hints.push(end_leftover(workload));

@@ -174,7 +174,7 @@ const DEADLINE: &str = "must be greater than minReadySeconds";
 /// Returns that the plan that holds a Deployment is the reason for a refusal, and the command that ends it.
 #[must_use]
 pub fn refusal_by_plan(live: &Workload, message: &str) -> Option<String> {
-    let is_held = Hold::in_force(live).is_some() && live.is_completion_blocked_by_hold();
+    let is_held = Hold::in_force(live).is_some() && live.hold_blocks_availability();
     (is_held && message.contains(DEADLINE)).then(|| {
         let end = command("to end the plan: {}", [end_command(live)]);
         format!("the API server rejects this manifest until the plan of step ends, which set minReadySeconds; {end}")

@@ -71,7 +71,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     if !template.is_object() {
         return Err(no_template(to));
     }
-    if options.keep_hold && workload.is_completion_blocked_by_hold() && Hold::in_force(workload).is_some() {
+    if options.keep_hold && workload.hold_blocks_availability() && Hold::in_force(workload).is_some() {
         return Err(no_hold_to_keep(workload));
     }
     let mut patch = Patch::of(workload.object());

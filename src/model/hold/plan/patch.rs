@@ -72,7 +72,7 @@ impl Hold {
     /// rollout completes without it, at the latest when the strategy is applied again.
     #[must_use]
     pub fn end_by_hand(&self, workload: &Workload) -> Option<String> {
-        if !workload.is_completion_blocked_by_hold() || self.fields.are_absent() {
+        if !workload.hold_blocks_availability() || self.fields.are_absent() {
             return None;
         }
         let null = &Value::Null;
