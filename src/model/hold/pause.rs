@@ -282,7 +282,7 @@ mod tests {
 
     use super::*;
     use crate::model::api::object::Object;
-    use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE};
+    use crate::model::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE};
     use crate::model::revision::Revisions;
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
         let workload = Workload::of_json(&workload).unwrap();
         let copies = [("web-1", "2026-11-20T13:20:00Z", 7), ("web-2", "2026-11-20T13:10:00Z", 5)];
         let copies = copies.map(|(name, since, seconds)| {
-            let hold = json!({"version": 1, "since": since, "set": HeldBudget::ONE_SURGE_POD.running_fields().to_json(),
+            let hold = json!({"version": 1, "since": since, "set": HoldBudget::ONE_SURGE_POD.running_fields().to_json(),
                 "strategy": {"minReadySeconds": seconds}, "plan": {}});
             let copy = json!({"kind": "ReplicaSet", "metadata": {"name": name,
                 "annotations": {HOLD_ANNOTATION: hold.to_string()},

@@ -8,7 +8,7 @@ use crate::model::hold::plan::{
     BatchFailure, CheckResult, HOLD_ANNOTATION, Hold, Pace, Plan, Reach, have_same_plan,
 };
 use crate::model::kind::Workload;
-use crate::model::kind::deployment_hold::HeldBudget;
+use crate::model::kind::deployment_hold::HoldBudget;
 use crate::model::kind::fields::HoldFields;
 use crate::model::observation::Observation;
 use crate::model::observation::fixture::{self, pod, revision, template};
@@ -121,7 +121,7 @@ fn a_hold_ended_by_another_client_is_removed_and_its_strategy_stays() {
 /// The user paused the Deployment after another client ended its plan.
 #[test]
 fn a_pause_after_a_plan_that_another_client_ended_is_resumed() {
-    let memory = json!({"version": 1, "set": HeldBudget::ONE_SURGE_POD.paused_fields().to_json(), "strategy": {}, "plan": {"by": 2}});
+    let memory = json!({"version": 1, "set": HoldBudget::ONE_SURGE_POD.paused_fields().to_json(), "strategy": {}, "plan": {"by": 2}});
     let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
     let paused = observation("Deployment", &json!({"paused": true}), &annotations, &[]);
     let Resume::End(patch) = resume(&paused.workload, false).unwrap() else {
@@ -451,7 +451,7 @@ fn the_end_of_a_hold_of_a_deployment_keeps_the_limits_that_another_client_wrote(
         let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "w", "uid": "u"},
             "spec": {"replicas": 10, "minReadySeconds": 5, "strategy": original, "template": template("x:2")}});
         let workload = Workload::of_json(&object).unwrap();
-        let fields = HeldBudget::ONE_SURGE_POD.raised(9, 1, 0, 10).unwrap().running_fields();
+        let fields = HoldBudget::ONE_SURGE_POD.raised(9, 1, 0, 10).unwrap().running_fields();
         assert_eq!(fields.get("strategy").unwrap()["rollingUpdate"]["maxUnavailable"], "80%");
         let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
         let hold = Hold::new(&workload, fields.clone()).with_plan(plan);

@@ -33,7 +33,7 @@ impl Kind for Deployment {
     }
 
     fn hold_method(&self) -> Result<HoldMethod, &'static str> {
-        Ok(HoldMethod::UpdateBudget)
+        Ok(HoldMethod::MinReadySeconds)
     }
 
     fn can_deadlock_on_surge(&self) -> bool {

@@ -27,13 +27,13 @@ const EXACT: i64 = 100;
 /// `maxUnavailable` is a percentage: the controller scales both ReplicaSets in proportion, and a number of pods would
 /// be too large after a scale-down, so that it would release more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldBudget {
+pub struct HoldBudget {
     pub(in crate::model) surge: i64,
     /// `maxUnavailable` in per cent of the wanted pods, rounded down.
     unavailable_percent: i64,
 }
 
-impl HeldBudget {
+impl HoldBudget {
     /// One updated pod besides all outdated ones. A Deployment stops there if another client resumes it too early.
     pub const ONE_SURGE_POD: Self = Self { surge: 1, unavailable_percent: 0 };
 
@@ -132,7 +132,7 @@ impl HeldBudget {
     }
 }
 
-/// The fields that [`HeldBudget::paused_fields`] and [`HeldBudget::running_fields`] replace.
+/// The fields that [`HoldBudget::paused_fields`] and [`HoldBudget::running_fields`] replace.
 pub(super) const FIELDS: &[&str] = &["paused", "minReadySeconds", "progressDeadlineSeconds", STRATEGY];
 
 const STRATEGY: &str = "strategy";
@@ -145,7 +145,7 @@ const LIMITS: [&str; 2] = ["maxSurge", "maxUnavailable"];
 /// for available, and remove outdated ones.
 pub(super) fn fields_to_hold(workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
     let (updated, outdated) = pods.replica_set_sizes;
-    HeldBudget::at_rest(updated, outdated, workload.wanted()).paused_fields()
+    HoldBudget::at_rest(updated, outdated, workload.wanted()).paused_fields()
 }
 
 /// Whether the strategy is still that of the hold. The annotation may be an older one, which the controller copied to a
@@ -168,7 +168,7 @@ pub(super) fn restored(
     if name == STRATEGY {
         return restored_strategy(workload, held, original);
     }
-    let is_mark = live.is_some() && live == HeldBudget::ONE_SURGE_POD.running_fields().get(name);
+    let is_mark = live.is_some() && live == HoldBudget::ONE_SURGE_POD.running_fields().get(name);
     let is_held = held.is_unchanged(name, object) || is_mark;
     if is_held { original.get(name) } else { live }.cloned()
 }
@@ -226,11 +226,11 @@ pub fn budget_of(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
 mod tests {
     use super::*;
 
-    fn budget_for(updated: i64, surge: i64, wanted: i64) -> Option<HeldBudget> {
-        HeldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
+    fn budget_for(updated: i64, surge: i64, wanted: i64) -> Option<HoldBudget> {
+        HoldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
     }
 
-    fn strategy(budget: HeldBudget) -> Value {
+    fn strategy(budget: HoldBudget) -> Value {
         budget.running_fields().get("strategy").unwrap().clone()
     }
 
@@ -247,7 +247,7 @@ mod tests {
                         (surge.min(updated)..=most).contains(&beside),
                         "{budget:?} of {wanted}: {beside}"
                     );
-                    assert_eq!(HeldBudget::read(&strategy(budget)), Some(budget));
+                    assert_eq!(HoldBudget::read(&strategy(budget)), Some(budget));
                 }
             }
         }
@@ -302,7 +302,7 @@ mod tests {
             json!({"rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}),
             json!({"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}}),
         ] {
-            assert_eq!(HeldBudget::read(&strategy), None, "{strategy}");
+            assert_eq!(HoldBudget::read(&strategy), None, "{strategy}");
         }
     }
 }

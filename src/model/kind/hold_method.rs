@@ -13,7 +13,7 @@ impl HoldMethod {
     pub(super) fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Partition | Self::OnDelete => &[UPDATE_STRATEGY],
-            Self::UpdateBudget => deployment_hold::FIELDS,
+            Self::MinReadySeconds => deployment_hold::FIELDS,
         }
     }
 
@@ -23,7 +23,7 @@ impl HoldMethod {
         match self {
             Self::Partition => partition_to_hold(workload, pods),
             Self::OnDelete => strategy::as_fields(workload, json!({"type": "OnDelete"})),
-            Self::UpdateBudget => deployment_hold::fields_to_hold(workload, pods),
+            Self::MinReadySeconds => deployment_hold::fields_to_hold(workload, pods),
         }
     }
 
@@ -35,7 +35,7 @@ impl HoldMethod {
         match self {
             Self::Partition => has_partition_of(workload, hold_fields),
             Self::OnDelete => has_type_of(workload, hold_fields),
-            Self::UpdateBudget => deployment_hold::is_held(workload),
+            Self::MinReadySeconds => deployment_hold::is_held(workload),
         }
     }
 
@@ -44,7 +44,7 @@ impl HoldMethod {
     pub fn is_strategy_held(self, workload: &Workload, hold_fields: &HoldFields) -> bool {
         match self {
             Self::Partition | Self::OnDelete => self.is_in_force(workload, hold_fields),
-            Self::UpdateBudget => deployment_hold::is_strategy_held(workload, hold_fields),
+            Self::MinReadySeconds => deployment_hold::is_strategy_held(workload, hold_fields),
         }
     }
 
@@ -63,7 +63,7 @@ impl HoldMethod {
                 strategy::restored(workload, held.get(name), original.get(name), &[])
             }
             Self::Partition | Self::OnDelete => spec_path(name).value_in(workload.object().json()).cloned(),
-            Self::UpdateBudget => deployment_hold::restored(workload, held, original, name),
+            Self::MinReadySeconds => deployment_hold::restored(workload, held, original, name),
         }
     }
 
@@ -79,7 +79,7 @@ impl HoldMethod {
     ) -> Option<HoldFields> {
         match self {
             Self::Partition => partition_of_rollback(workload, held, original, is_below),
-            Self::OnDelete | Self::UpdateBudget => None,
+            Self::OnDelete | Self::MinReadySeconds => None,
         }
     }
 
@@ -87,7 +87,7 @@ impl HoldMethod {
     /// down.
     #[must_use]
     pub fn rounds_to_nearest(self) -> bool {
-        self == Self::UpdateBudget
+        self == Self::MinReadySeconds
     }
 
     /// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
@@ -96,7 +96,7 @@ impl HoldMethod {
         match self {
             Self::Partition => (strategy::partition_path(workload), None),
             Self::OnDelete => (FieldPath::of(["spec", UPDATE_STRATEGY, "type"]), Some("OnDelete")),
-            Self::UpdateBudget => (FieldPath::of(["spec", "minReadySeconds"]), None),
+            Self::MinReadySeconds => (FieldPath::of(["spec", "minReadySeconds"]), None),
         }
     }
 }

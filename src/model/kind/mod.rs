@@ -136,9 +136,9 @@ pub enum HoldMethod {
     /// The strategy `OnDelete`, which stops only the replacement of running pods. `step` deletes pods; the controller creates
     /// the updated ones.
     OnDelete,
-    /// Four fields of `spec`, among them the update budget. `step` raises it, while no updated pod counts as available (see
-    /// [`deployment_hold`]); the controller replaces the pods.
-    UpdateBudget,
+    /// Four fields of `spec`, among them `minReadySeconds`, by which no updated pod counts as available, and the update budget
+    /// (see [`deployment_hold`]). `step` raises the budget; the controller replaces the pods.
+    MinReadySeconds,
 }
 
 /// The pods that a workload has when it is held.

@@ -128,7 +128,7 @@ impl Workload {
     /// held for another template.
     #[must_use]
     pub fn hold_blocks_availability(&self) -> bool {
-        self.kind.hold_method() == Ok(HoldMethod::UpdateBudget)
+        self.kind.hold_method() == Ok(HoldMethod::MinReadySeconds)
     }
 
     /// Whether its fields can only be those of a plan, whatever its annotation says.

@@ -13,7 +13,7 @@ use super::state::{State, StepKind};
 use crate::model::api::count::{as_count, as_number};
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::PlannedBatch;
-use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
+use crate::model::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE, budget_of};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::update_budget::UpdateBudget;
 use crate::model::kind::{Workload, strategy};
@@ -77,7 +77,7 @@ impl StepKind for StepDeployment {
         let outdated = OutdatedPods { available: wanted, unavailable: 0, unready: 0, is_held: false };
         let pods = HeldPods { wanted, updated_available: 0, outdated: vec![outdated] };
         let may_lose = as_number(self.allowed(state));
-        let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), may_lose);
+        let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), may_lose);
         budget.map_or(1, |budget| as_count(budget.updated(wanted)))
     }
 
@@ -94,11 +94,11 @@ impl StepKind for StepDeployment {
 
 /// Returns the budget that releases more slots: up to this number of them. None if it would release no more, or if the
 /// controllers have not counted the pods.
-fn raised_budget(state: &State<'_>, goal: usize) -> Option<HeldBudget> {
+fn raised_budget(state: &State<'_>, goal: usize) -> Option<HoldBudget> {
     if !is_counted(state.observed) {
         return None;
     }
-    let present = live_budget(state.workload()).unwrap_or(HeldBudget::ONE_SURGE_POD);
+    let present = live_budget(state.workload()).unwrap_or(HoldBudget::ONE_SURGE_POD);
     let (released, goal) = (as_number(released_slots(state)), as_number(goal));
     HeldPods::of(state).budget_for(present, released, goal, surge_limit(state), state.budget_left())
 }
@@ -135,8 +135,8 @@ fn own_budget(state: &State<'_>) -> UpdateBudget {
 }
 
 /// Returns the budget of the live strategy, if `step` wrote it.
-fn live_budget(workload: &Workload) -> Option<HeldBudget> {
-    strategy::update_strategy(workload).and_then(HeldBudget::read)
+fn live_budget(workload: &Workload) -> Option<HoldBudget> {
+    strategy::update_strategy(workload).and_then(HoldBudget::read)
 }
 
 /// Returns how many pods are released: by the budget; while it is paused the updated ones, also those that the controller
@@ -229,15 +229,15 @@ impl HeldPods {
     /// below that of the `present` budget. The controller removes outdated pods as soon as it reads a budget.
     fn budget_for(
         &self,
-        present: HeldBudget,
+        present: HoldBudget,
         released: i64,
         goal: i64,
         surge: i64,
         may_lose: i64,
-    ) -> Option<HeldBudget> {
+    ) -> Option<HoldBudget> {
         let surplus = (self.available() - self.wanted).max(0);
         let already_removed = (self.wanted - self.outdated()).max(0);
-        let loses = |budget: &HeldBudget| self.lost_with(self.outdated() - budget.outdated(self.wanted));
+        let loses = |budget: &HoldBudget| self.lost_with(self.outdated() - budget.outdated(self.wanted));
         let mut budgets = (released + 1..=goal.min(self.wanted))
             .rev()
             .filter_map(|goal| present.raised(goal, surge, already_removed, self.wanted));
@@ -304,8 +304,8 @@ mod tests {
         OutdatedPods { available, unavailable, unready: unavailable, is_held: false }
     }
 
-    fn raised_to(updated: i64, surge: i64, wanted: i64) -> Option<HeldBudget> {
-        HeldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
+    fn raised_to(updated: i64, surge: i64, wanted: i64) -> Option<HoldBudget> {
+        HoldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
     }
 
     #[test]
@@ -316,7 +316,7 @@ mod tests {
             outdated: vec![outdated(available, 4 - available)],
         };
         let to = |pods: HeldPods, released, goal, surge, free| {
-            let now = raised_to(released, surge, 4).unwrap_or(HeldBudget::ONE_SURGE_POD);
+            let now = raised_to(released, surge, 4).unwrap_or(HoldBudget::ONE_SURGE_POD);
             pods.budget_for(now, released, goal, surge, free).map(|budget| budget.updated(4))
         };
         assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "a surge pod makes no pod unavailable");
@@ -336,10 +336,10 @@ mod tests {
         for (is_held, expected) in [(false, Some(2)), (true, None)] {
             let older = OutdatedPods { is_held, ..outdated(5, 0) };
             let pods = HeldPods { wanted: 10, updated_available: 0, outdated: vec![older, outdated(3, 2)] };
-            let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
+            let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
             assert_eq!(budget.map(|budget| budget.updated(10)), expected);
             let newer = HeldPods { outdated: vec![outdated(3, 2), older], ..pods };
-            let budget = newer.budget_for(HeldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
+            let budget = newer.budget_for(HoldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
             assert_eq!(
                 budget.map(|budget| budget.updated(10)),
                 Some(2),
@@ -354,7 +354,7 @@ mod tests {
         let to = |unready: i64| {
             let outdated = vec![OutdatedPods { unready, ..outdated(7, 3) }];
             let pods = HeldPods { wanted: 10, updated_available: 0, outdated };
-            pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, 3, 0, 0).map(|budget| budget.updated(10))
+            pods.budget_for(HoldBudget::ONE_SURGE_POD, 0, 3, 0, 0).map(|budget| budget.updated(10))
         };
         assert_eq!([to(0), to(2), to(3)], [None, Some(2), Some(3)]);
     }
@@ -379,7 +379,7 @@ mod tests {
                     if surge == 0 && free == 0 {
                         continue;
                     }
-                    let mut now = HeldBudget::ONE_SURGE_POD;
+                    let mut now = HoldBudget::ONE_SURGE_POD;
                     let mut released = 0;
                     let mut pods =
                         HeldPods { wanted, updated_available: 0, outdated: vec![outdated(wanted, 0)] };

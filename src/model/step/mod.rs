@@ -77,7 +77,7 @@ fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
         Ok(HoldMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&StepCountedPods),
         Ok(HoldMethod::Partition) => Ok(&StepStatefulSet),
         Ok(HoldMethod::OnDelete) => Ok(&StepDaemonSet),
-        Ok(HoldMethod::UpdateBudget) => Ok(&StepDeployment),
+        Ok(HoldMethod::MinReadySeconds) => Ok(&StepDeployment),
         Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
     }
 }

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::hold::plan::{Lock, Pace, Plan, Reach};
-    use crate::model::kind::deployment_hold::HeldBudget;
+    use crate::model::kind::deployment_hold::HoldBudget;
     use crate::model::revision::Revisions;
     use crate::model::step::ownership::Ownership;
 
@@ -194,7 +194,7 @@ mod tests {
         let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "uid": "u"},
             "spec": {"replicas": 10, "progressDeadlineSeconds": 600, "strategy": own, "template": {}}});
         let workload = Workload::of_json(&object).unwrap();
-        let fields = HeldBudget::ONE_SURGE_POD.raised(9, 1, 0, 10).unwrap().running_fields();
+        let fields = HoldBudget::ONE_SURGE_POD.raised(9, 1, 0, 10).unwrap().running_fields();
         let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
         let lock = Lock { holder: "one".to_owned(), ..Lock::default() };
         let mut planned = Hold::new(&workload, fields.clone()).with_plan(plan);
