@@ -26,8 +26,8 @@ use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::Patch;
-use crate::model::change::answer::WriteResult;
 use crate::model::change::undo::{UndoOptions, undo};
+use crate::model::change::write_result::WriteResult;
 use crate::model::engine::{Now, PodRef, TargetId};
 use crate::model::follow::{
     FollowOptions, FollowedTarget, Follower, FollowerAnswer, FollowerTask, Report, RollbackResult,

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::change::answer::{Conflict, WriteResult, is_applied};
+use crate::model::change::write_result::{Conflict, WriteResult, is_applied};
 use crate::model::kind::Workload;
 use crate::render::ui::Ui;
 

@@ -1,6 +1,5 @@
 //! What each verb that writes changes, and what it tells before.
 
-pub mod answer;
 pub mod effect;
 pub mod other_objects;
 pub mod owners;
@@ -8,3 +7,4 @@ pub mod preview;
 pub mod restart;
 pub mod stuck_pods;
 pub mod undo;
+pub mod write_result;

@@ -12,7 +12,7 @@ use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::without_secrets_of;
-use crate::model::change::answer::{DeletionResult, WriteResult};
+use crate::model::change::write_result::{DeletionResult, WriteResult};
 use crate::model::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
 use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;

@@ -10,7 +10,7 @@ use crate::model::api::patch::Patch;
 use crate::model::api::pod::Node;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::{LogLines, LogRef};
-use crate::model::change::answer::{DeletionResult, WriteResult};
+use crate::model::change::write_result::{DeletionResult, WriteResult};
 use crate::model::engine::PodRef;
 use crate::model::follow::CauseChange;
 use crate::model::hold::plan::{CheckResult, Lock, PaceFlags, Reach};

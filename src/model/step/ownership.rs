@@ -5,8 +5,8 @@
 
 use super::action::{Purpose, StopReason, Write};
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::change::answer::Conflict;
 use crate::model::change::undo::is_live;
+use crate::model::change::write_result::Conflict;
 use crate::model::hold::is_annotation_lost;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Lock, guarded};
 use crate::model::kind::Workload;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::change::answer::DeletionResult;
+use crate::model::change::write_result::DeletionResult;
 use crate::model::hold::plan::{Amount, BatchSize, PaceFlags, Reach};
 use crate::model::step::*;
 

@@ -8,7 +8,7 @@ use super::fixture::{StepperFixture, TARGET, TICK, all_by, lock, seconds};
 use super::observation::{refreshed, template, watched};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::change::answer::WriteResult;
+use crate::model::change::write_result::WriteResult;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;

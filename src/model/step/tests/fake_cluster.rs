@@ -9,7 +9,7 @@ use super::observation::template;
 
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
-use crate::model::change::answer::{Conflict, WriteResult};
+use crate::model::change::write_result::{Conflict, WriteResult};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fake_cluster::FakeCluster;
 use super::observation::watched;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::answer::{DeletionResult, WriteResult};
+use crate::model::change::write_result::{DeletionResult, WriteResult};
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, PodRef, TargetId};
 use crate::model::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
 use crate::model::step::memory::Memory;

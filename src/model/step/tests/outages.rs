@@ -5,7 +5,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::answer::DeletionResult;
+use crate::model::change::write_result::DeletionResult;
 use crate::model::hold::plan::{BatchFailure, OnFailure};
 use crate::model::kind::Workload;
 use crate::model::step::*;

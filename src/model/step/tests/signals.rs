@@ -5,7 +5,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::answer::DeletionResult;
+use crate::model::change::write_result::DeletionResult;
 use crate::model::engine::{LoopEvent, PodRef, StopSignal};
 use crate::model::hold::plan::{Amount, OnFailure};
 use crate::model::step::*;

@@ -1,4 +1,4 @@
-//! The answers to the writes of a command, among them conflicts: changes by other clients between reading and writing.
+//! The results of the writes of a command, among them conflicts: changes by other clients between reading and writing.
 
 use serde_json::Value;
 
