@@ -71,12 +71,12 @@ impl Source {
             (Method::DELETE, path, options)
         };
         let request = ApiRequest::write(method, &path, "application/json", body.to_string());
-        let Err(failure) = cluster.write(&request).await else { return DeletionResult::Deleted };
+        let Err(failure) = cluster.write(&request).await else { return DeletionResult::Accepted };
         let status = if let RequestError::Status(response) = &failure { Some(response.status) } else { None };
         let WriteFailure { error, outcome } = cluster.write_failure(&failure);
         match outcome {
             // The pod is gone, or another pod has its name.
-            WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
+            WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Accepted,
             WriteOutcome::Unavailable if evict && status == Some(StatusCode::TOO_MANY_REQUESTS) => {
                 DeletionResult::Disallowed(error.to_string())
             }

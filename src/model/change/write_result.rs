@@ -43,8 +43,8 @@ impl WriteResult {
 /// The result of a deletion.
 #[derive(Clone, Debug)]
 pub enum DeletionResult {
-    /// The pod terminates, is gone, or another pod has its name.
-    Deleted,
+    /// The server accepted the deletion, or the pod with this uid no longer exists.
+    Accepted,
     /// A PodDisruptionBudget does not allow the eviction now. Holds the server's message.
     Disallowed(String),
     /// The server refused it.
@@ -62,7 +62,7 @@ impl DeletionResult {
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
         match self {
-            Self::Deleted | Self::Unknown(_) => None,
+            Self::Accepted | Self::Unknown(_) => None,
             Self::Disallowed(message) => Some(message.clone()),
             Self::Refused(error) | Self::Unavailable(error) => Some(error.to_string()),
             Self::NotSent => Some("another client changed the workload meanwhile".to_owned()),

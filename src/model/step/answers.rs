@@ -223,10 +223,10 @@ impl Stepper {
         for (pod, result) in results {
             self.unanswered_pods.remove(&pod);
             match result {
-                DeletionResult::Deleted if matches!(sent.action, Action::DeleteStuckPod(_)) => {
+                DeletionResult::Accepted if matches!(sent.action, Action::DeleteStuckPod(_)) => {
                     self.memory.stuck_pods.record(&pod);
                 }
-                DeletionResult::Deleted => {}
+                DeletionResult::Accepted => {}
                 DeletionResult::NotSent => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
                     self.unanswered_pods.insert(pod);

@@ -209,7 +209,7 @@ impl StepperFixture {
                         return (pod, result);
                     }
                     self.cluster.delete(&pod.name, &pod.uid);
-                    (pod, DeletionResult::Deleted)
+                    (pod, DeletionResult::Accepted)
                 });
                 vec![StepAnswer::Deleted(deletions.collect())]
             }
