@@ -95,7 +95,7 @@ impl<'a> PatchTarget<'a> {
     }
 
     fn label(&self) -> String {
-        format!("{} {:?}", self.type_.typed(), self.object.name())
+        format!("{} {:?}", self.type_.cli_name(), self.object.name())
     }
 
     async fn read(&self, source: &Source) -> Result<Object> {

@@ -82,7 +82,7 @@ pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line
 pub fn selection(workloads: &[Workload]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for workload in workloads {
-        *counts.entry(workload.kind().type_().typed()).or_default() += 1;
+        *counts.entry(workload.kind().type_().cli_name()).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(kind, count)| plural(*count, kind)).collect();
     let names: Vec<_> = workloads.iter().map(Workload::target).collect();

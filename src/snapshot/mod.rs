@@ -127,7 +127,7 @@ impl Snapshot {
     pub fn only_named(&self, type_: &ResourceType, name: &str, namespace: &str) -> Result<Object> {
         let named = |record: &&Record| record.is_a(type_) && record.name() == name;
         let named: Vec<_> = self.records.iter().filter(named).collect();
-        let target = format!("{}/{name}", type_.typed());
+        let target = format!("{}/{name}", type_.cli_name());
         match (named.iter().find(|record| record.namespace() == namespace), named.as_slice()) {
             (Some(record), _) | (None, [record]) => object_of(record, &self.origin),
             (None, []) => Err(Error::new(ErrorKind::NotFound, format!("{} has no {target}", self.origin))),

@@ -163,7 +163,7 @@ fn target(typed: &str, words: &[String], supported: &[&'static dyn Kind]) -> Req
 fn types(typed: &str, end: &str, supported: &[&'static dyn Kind]) -> Request {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
     let known = supported.iter().map(|kind| {
-        let (name, short) = (kind.type_().typed(), kind.type_().other_name());
+        let (name, short) = (kind.type_().cli_name(), kind.type_().other_name());
         Candidate::new(format!("{before}{name}{end}"), format!("or {short}"))
     });
     let directive = if end.is_empty() { Directive::Words } else { Directive::Unfinished };

@@ -291,7 +291,7 @@ impl<'a> TargetFinder<'a> {
         let type_ = kind.type_();
         let error = Error::new(
             ErrorKind::NotFound,
-            format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
+            format!("no {} {name:?} in namespace {namespace:?}", type_.cli_name()),
         );
         if !self.suggests_names {
             return error; // without a hint, so that no list is needed
@@ -301,7 +301,7 @@ impl<'a> TargetFinder<'a> {
         let names = names.unwrap_or_default(); // the error is about the missing workload
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         match similar::get_close_matches(name, &names, 1, 0.6)[..] {
-            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.typed())),
+            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.cli_name())),
             [] if self.source.is_live() => {
                 // kubectl reads `statefulsets` as those of `apps/v1`.
                 let resource = if kind.is_built_in() { type_.plural() } else { &type_.resource() };

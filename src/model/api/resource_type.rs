@@ -21,7 +21,7 @@ pub struct ResourceType {
     /// The short name; the plural again where there is none.
     short: &'static str,
     /// The name for a command line; the singular where no other group has the same one.
-    typed: &'static str,
+    cli_name: &'static str,
     /// Other names that a command line accepts.
     aliases: &'static [&'static str],
     group: &'static str,
@@ -46,13 +46,13 @@ impl ResourceType {
         group: &'static str,
         versions: &'static [&'static str],
     ) -> Self {
-        Self { kind, singular, plural, short, typed: singular, aliases: &[], group, versions }
+        Self { kind, singular, plural, short, cli_name: singular, aliases: &[], group, versions }
     }
 
     /// Returns the same type with another name for a command line, and other names that it accepts.
     #[must_use]
     pub const fn typed_as(mut self, typed: &'static str, aliases: &'static [&'static str]) -> Self {
-        self.typed = typed;
+        self.cli_name = typed;
         self.aliases = aliases;
         self
     }
@@ -77,8 +77,8 @@ impl ResourceType {
 
     /// Returns the name for a command line: `deployment`, or `asts` where another group has the same singular.
     #[must_use]
-    pub fn typed(&self) -> &'static str {
-        self.typed
+    pub fn cli_name(&self) -> &'static str {
+        self.cli_name
     }
 
     /// Returns the short name: `rs`.
@@ -90,7 +90,7 @@ impl ResourceType {
     /// Returns another name for a command line: the short name, or an alias.
     #[must_use]
     pub fn other_name(&self) -> &'static str {
-        if self.typed == self.short {
+        if self.cli_name == self.short {
             self.aliases.first().copied().unwrap_or(self.short)
         } else {
             self.short

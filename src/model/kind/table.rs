@@ -106,7 +106,7 @@ pub fn read_type(word: &str) -> TypeWord {
 pub fn nearest_spelling(word: &str) -> Option<&'static str> {
     let types = all().map(Kind::type_);
     let spellings: Vec<&str> =
-        types.flat_map(|type_| [type_.typed(), type_.singular(), type_.plural(), type_.short()]).collect();
+        types.flat_map(|type_| [type_.cli_name(), type_.singular(), type_.plural(), type_.short()]).collect();
     similar::get_close_matches(word.to_ascii_lowercase().as_str(), &spellings, 1, 0.7).first().copied()
 }
 

@@ -56,13 +56,13 @@ impl Workload {
     /// Returns `deployment/web`, as a person types it.
     #[must_use]
     pub fn target(&self) -> String {
-        format!("{}/{}", self.kind.type_().typed(), self.name())
+        format!("{}/{}", self.kind.type_().cli_name(), self.name())
     }
 
     /// Returns `deployment/web -n shop`, for commands that work from every namespace.
     #[must_use]
     pub fn command_target(&self) -> Word {
-        Word::typed_name(self.kind().type_().typed(), self.name()).and(&self.in_namespace())
+        Word::typed_name(self.kind().type_().cli_name(), self.name()).and(&self.in_namespace())
     }
 
     /// Returns ` -n shop`, for commands about objects of the workload that work from every namespace.
