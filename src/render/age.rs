@@ -19,28 +19,28 @@ const YEAR: i64 = 365 * DAY;
 #[must_use]
 pub fn age(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second() - then.as_second();
-    if seconds < -1 { "<invalid>".to_owned() } else { in_words(seconds.max(0)) }
+    if seconds < -1 { "<invalid>".to_owned() } else { seconds_text(seconds.max(0)) }
 }
 
 /// Formats a duration as an age.
 #[must_use]
-pub fn lasting(duration: Duration) -> String {
-    in_words(i64::try_from(duration.as_secs()).unwrap_or(i64::MAX))
+pub fn duration_text(duration: Duration) -> String {
+    seconds_text(i64::try_from(duration.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Formats an estimate, rounded up to 5 s below one minute, to 30 s below ten minutes, and to 60 s above.
-pub(super) fn about(duration: Duration) -> String {
+pub(super) fn estimate_text(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let grain = match seconds {
         ..60 => 5,
         60..600 => 30,
         _ => 60,
     };
-    lasting(Duration::from_secs(seconds.div_ceil(grain).max(1) * grain))
+    duration_text(Duration::from_secs(seconds.div_ceil(grain).max(1) * grain))
 }
 
 /// Formats seconds as an age.
-fn in_words(seconds: i64) -> String {
+fn seconds_text(seconds: i64) -> String {
     let (minutes, hours, days, years) = (seconds / MINUTE, seconds / HOUR, seconds / DAY, seconds / YEAR);
     match seconds {
         ..120 => format!("{seconds}s"),
@@ -115,7 +115,7 @@ mod tests {
         for (seconds, words) in
             [(1, "5s"), (17, "20s"), (60, "60s"), (61, "90s"), (200, "3m30s"), (601, "11m"), (4000, "67m")]
         {
-            assert_eq!(about(Duration::from_secs(seconds)), words);
+            assert_eq!(estimate_text(Duration::from_secs(seconds)), words);
         }
     }
 }

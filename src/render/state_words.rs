@@ -1,6 +1,6 @@
 //! The names of workloads, and the words and the colours for states and results, in every output.
 
-use super::age::lasting;
+use super::age::duration_text;
 use super::line::Style;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure};
 use crate::model::kind::Workload;
@@ -115,7 +115,7 @@ pub(super) fn state_text(target: &FollowedTarget) -> (Style, String) {
     if let Some(rollback) = &result.rollback {
         words += &format!("; {}", rollback_words(target, rollback));
     }
-    words.extend(result.since_answer.map(|ago| format!(", known {} ago", lasting(ago))));
+    words.extend(result.since_answer.map(|ago| format!(", known {} ago", duration_text(ago))));
     (Style::Bad, words)
 }
 

@@ -8,7 +8,7 @@ use crate::model::kind::strategy::min_available;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 use crate::model::view::RolloutView;
-use crate::render::age::{about, lasting};
+use crate::render::age::{duration_text, estimate_text};
 use crate::render::cause::{cause_lines, in_short, in_short_with_evidence};
 use crate::render::columns::aligned;
 use crate::render::line::{Line, Style};
@@ -159,7 +159,10 @@ fn folded_row(
 
 /// Returns the estimate of the time left, to append to what comes before it: `, about 20s left`. Empty if there is none.
 fn left(target: &FollowedTarget, now: Now) -> String {
-    target.time_left(now.elapsed).map(|left| format!(", about {} left", about(left))).unwrap_or_default()
+    target
+        .time_left(now.elapsed)
+        .map(|left| format!(", about {} left", estimate_text(left)))
+        .unwrap_or_default()
 }
 
 /// Returns a name and what is known of it as lines. Parts that do not fit into one line begin another one.
@@ -181,8 +184,8 @@ pub(super) fn heading(name: Line, parts: impl IntoIterator<Item = Line>, width: 
 fn elapsed(target: &FollowedTarget, now: Now) -> String {
     match target.result() {
         Some(result) if result.elapsed.as_secs() == 0 => String::new(),
-        Some(result) => lasting(result.elapsed),
-        None => lasting(now.elapsed),
+        Some(result) => duration_text(result.elapsed),
+        None => duration_text(now.elapsed),
     }
 }
 

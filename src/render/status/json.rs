@@ -15,7 +15,7 @@ use crate::model::revision::references::Configuration;
 use crate::model::status::stale_configuration::StaleConfiguration;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
-use crate::render::age::lasting;
+use crate::render::age::duration_text;
 use crate::render::json::{
     self, cause_json, event_document, least_time_json, merge, pods_json, remarks_json, revision_json,
     rollout_json, workload_json,
@@ -100,7 +100,7 @@ fn result_json(result: &TargetResult) -> Value {
             RolloutFailure::ProgressDeadline(_) => (Some(failure.json_name()), None, None),
         },
         Outcome::TimedOut(limit) => {
-            let ago = result.since_answer.map(lasting);
+            let ago = result.since_answer.map(duration_text);
             let error = ago.map(|ago| format!("the server does not answer; known {ago} ago"));
             (None, Some(*limit), error)
         }

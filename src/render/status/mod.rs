@@ -5,7 +5,7 @@ pub mod json;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::age::{age, lasting};
+use super::age::{age, duration_text};
 use super::cause::{cause_in_width, cause_line, cause_report, log_lines, new_evidence};
 use super::line::Line;
 use super::message_writer::usable_width;
@@ -192,7 +192,7 @@ pub fn print_outcome(
     let rollback = result.rollback.as_ref();
     ui.err_lines(rollback.map(|rollback| rollback_line(target, &result.outcome, rollback, names)));
     if let Some(view) = view.as_ref().filter(|view| shows_what_serves(view, result)) {
-        let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+        let ago = result.since_answer.map(|ago| format!("{} ago: ", duration_text(ago))).unwrap_or_default();
         let serving = format!("  {ago}{}", serving_words(view));
         if serving_on_stdout { ui.out_line(&serving) } else { ui.err_line(&serving) }
     }
@@ -295,7 +295,7 @@ fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameConte
         Outcome::TimedOut(limit) => {
             let is_complete = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
             let last = match result.since_answer {
-                Some(ago) => format!("; the server does not answer; known {} ago{last}", lasting(ago)),
+                Some(ago) => format!("; the server does not answer; known {} ago{last}", duration_text(ago)),
                 None if is_complete => ": complete, but not for as long or as far as asked".to_owned(),
                 None => last,
             };

@@ -8,7 +8,7 @@ pub(super) mod words;
 pub use outcome::print_outcome;
 
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
-use super::age::lasting;
+use super::age::duration_text;
 use super::cause::{cause_report, log_lines};
 use super::frame::batch_rows;
 use super::line::{Line, Style};
@@ -170,7 +170,7 @@ pub(super) fn holder(lock: &Lock) -> &str {
 pub(super) fn last_write(lock: &Lock, now: Now) -> String {
     let since = lock.last_write().map(|written| now.server_time.duration_since(written));
     since
-        .map(|since| format!(", last write {} ago", lasting(since.try_into().unwrap_or_default())))
+        .map(|since| format!(", last write {} ago", duration_text(since.try_into().unwrap_or_default())))
         .unwrap_or_default()
 }
 

@@ -4,7 +4,7 @@ use crate::model::hold::plan::{Amount, BatchSize, CheckResult, CheckWatch, OnFai
 use crate::model::step::{BatchStage, BatchView, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
-use crate::render::age::lasting;
+use crate::render::age::duration_text;
 use crate::render::line::Style;
 use crate::render::pods::names;
 
@@ -117,9 +117,9 @@ pub(in crate::render) fn detail(batch: &BatchView) -> String {
             format!("{updated} of {} available", batch.slots.len())
         }
         BatchStage::Soaking { healthy, of } => {
-            format!("healthy {} of {}", lasting(*healthy), go_duration::short(*of))
+            format!("healthy {} of {}", duration_text(*healthy), go_duration::short(*of))
         }
-        BatchStage::Done { healthy } if !healthy.is_zero() => format!("healthy {}", lasting(*healthy)),
+        BatchStage::Done { healthy } if !healthy.is_zero() => format!("healthy {}", duration_text(*healthy)),
         BatchStage::Done { .. } | BatchStage::Waiting | BatchStage::Checking | BatchStage::Failed => {
             String::new()
         }
