@@ -51,8 +51,8 @@ impl ResourceType {
 
     /// Returns the same type with another name for a command line, and other names that it accepts.
     #[must_use]
-    pub const fn typed_as(mut self, typed: &'static str, aliases: &'static [&'static str]) -> Self {
-        self.cli_name = typed;
+    pub const fn with_cli_name(mut self, cli_name: &'static str, aliases: &'static [&'static str]) -> Self {
+        self.cli_name = cli_name;
         self.aliases = aliases;
         self
     }

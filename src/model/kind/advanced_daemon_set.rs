@@ -21,7 +21,7 @@ impl Kind for AdvancedDaemonSet {
                 KRUISE,
                 &["v1beta1", "v1alpha1"],
             )
-            .typed_as("ads", &["advanceddaemonset", "advanceddaemonsets", "daemon", "ds"])
+            .with_cli_name("ads", &["advanceddaemonset", "advanceddaemonsets", "daemon", "ds"])
         }
     }
 

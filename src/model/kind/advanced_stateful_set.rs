@@ -20,7 +20,7 @@ impl Kind for AdvancedStatefulSet {
                 KRUISE,
                 &["v1beta1", "v1alpha1"],
             )
-            .typed_as("asts", &["advancedstatefulset", "advancedstatefulsets", "sts"])
+            .with_cli_name("asts", &["advancedstatefulset", "advancedstatefulsets", "sts"])
         }
     }
 
