@@ -160,7 +160,7 @@ impl Arguments {
 }
 
 fn refuse(error: &Error, args: &[OsString], world: &mut World) -> Exit {
-    print(help::color(args), world, error.exit(), |ui| ui.err_errors(std::slice::from_ref(error)))
+    print(help::color(args), world, error.exit(), |ui| ui.err_error(error))
 }
 
 /// Prints a requested help text to stdout.

@@ -10,6 +10,7 @@ use crate::model::diff::SecretValues;
 use crate::model::hold::plan::Lock;
 use crate::model::text::plural::plural;
 use crate::render::job_summary::ResultRow;
+use crate::render::ui::Ui;
 use crate::world::process::Processes;
 use crate::world::{Environment, World};
 
@@ -81,8 +82,8 @@ pub struct CommandOutcome {
     pub exit: Exit,
     /// The errors of the other targets, in order.
     pub errors: Vec<Error>,
-    /// The error of a search that found nothing. kubectl's line for it is printed already.
-    pub nothing_found: Option<Error>,
+    /// The errors that are printed already: before a wait, or as kubectl's line of a search that found nothing.
+    pub printed: Vec<Error>,
     /// The changes that were made, to report where their own lines cannot be printed.
     pub changes: Vec<String>,
     /// The rows of the job summary.
@@ -92,7 +93,7 @@ pub struct CommandOutcome {
 impl CommandOutcome {
     /// Returns all errors, also those that are printed already.
     pub(super) fn all_errors(&self) -> impl Iterator<Item = &Error> {
-        self.nothing_found.iter().chain(&self.errors)
+        self.printed.iter().chain(&self.errors)
     }
 
     /// Returns the worst exit code, also of the targets with an error.
@@ -104,20 +105,20 @@ impl CommandOutcome {
     pub(super) fn and(mut self, other: Self) -> Self {
         self.exit = self.exit.worst(other.exit);
         self.errors.extend(other.errors);
-        self.nothing_found = self.nothing_found.or(other.nothing_found);
+        self.printed.extend(other.printed);
         self.changes.extend(other.changes);
         self.summary.extend(other.summary);
         self
     }
 
-    /// Removes repeated errors: the server fails the list of each type, or of each target, in the same way.
-    pub(super) fn remove_repeated_errors(&mut self) {
-        let mut named = Vec::new();
-        self.errors.retain(|error| {
-            let is_new = !named.contains(error);
-            named.extend(is_new.then(|| error.clone()));
-            is_new
-        });
+    /// Prints the errors that are not printed yet. The server fails the list of each type, or of each target, in the same way.
+    pub(super) fn print_errors(&mut self, ui: &mut Ui) {
+        for error in std::mem::take(&mut self.errors) {
+            if !self.printed.contains(&error) {
+                ui.err_error(&error);
+                self.printed.push(error);
+            }
+        }
     }
 }
 

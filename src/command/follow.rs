@@ -72,14 +72,16 @@ impl Following<'_> {
     }
 }
 
-/// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`.
+/// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`, whose
+/// errors it prints first: a user should not wait for them.
 pub(super) async fn run(
     following: &Following<'_>,
     found: Vec<Workload>,
-    so_far: CommandOutcome,
+    mut so_far: CommandOutcome,
     cluster: &Arc<Cluster>,
     ui: &mut Ui,
 ) -> CommandOutcome {
+    so_far.print_errors(ui);
     let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
     let signals = following.context.world.signals.clone();

@@ -130,14 +130,13 @@ pub async fn run(
     let document_form = command.document_form.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     outcome.errors.extend(warnings);
-    outcome.remove_repeated_errors();
-    for error in outcome.all_errors() {
-        if let Some(form) = document_form {
+    outcome.print_errors(&mut ui);
+    for error in &outcome.printed {
+        if let Some(form) = documents {
             let exit = command.verb.process_exit(error.exit());
             ui.out_streamed(&error_document(error, exit.code()), form);
         }
     }
-    ui.err_errors(&outcome.errors);
     if let Err(error) = append_job_summary(&world.environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
         ui.err_line(&format!("warning: {error}"));

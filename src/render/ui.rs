@@ -269,13 +269,11 @@ impl Ui {
         }
     }
 
-    /// Prints errors on stderr with the prefix `error: `, and their hints.
-    pub fn err_errors(&mut self, errors: &[Error]) {
-        for error in errors {
-            self.err_line(&format!("error: {error}"));
-            if let Some(hint) = error.hint_text() {
-                self.messages.hint(hint);
-            }
+    /// Prints an error on stderr with the prefix `error: `, and its hint.
+    pub fn err_error(&mut self, error: &Error) {
+        self.err_line(&format!("error: {error}"));
+        if let Some(hint) = error.next_step() {
+            self.messages.hint(hint);
         }
     }
 

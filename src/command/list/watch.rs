@@ -165,7 +165,7 @@ impl Watch<'_> {
                 () = self.observer.changed() => self.stale_since = self.stale_since.or_else(|| Some(Instant::now())),
             }
             for error in self.observer.take_errors() {
-                ui.err_errors(std::slice::from_ref(&error));
+                ui.err_error(&error);
                 self.outcome.exit = Exit::Error;
             }
             if self.observer.can_read_no_kind() {

@@ -194,7 +194,7 @@ impl<'a> TargetFinder<'a> {
             let error = Error::new(ErrorKind::NotFound, format!("no workload found{place}"));
             found.notes.push(note);
             found.notes.extend(self.missing_namespace().await);
-            found.outcome.nothing_found = Some(error).filter(|_| !scope.allow_empty);
+            found.outcome.printed.extend(Some(error).filter(|_| !scope.allow_empty));
         }
         found
     }

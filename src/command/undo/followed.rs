@@ -34,8 +34,8 @@ pub(super) async fn finish(
             Ok(()) => {}
         }
     }
-    for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty()) {
-        note_after_an_undo(workload, writer.context.source, writer.ui).await;
+    for workload in rolled_back.iter().filter(|_| outcome.worst_exit() == Exit::Done) {
+        note_after_an_undo(workload, writer.source, writer.ui).await;
     }
 }
 

@@ -244,6 +244,22 @@ async fn a_missing_target_is_part_of_the_summary() {
     );
 }
 
+/// It came after the whole wait for the others.
+#[tokio::test(start_paused = true)]
+async fn a_missing_target_is_an_error_before_the_wait_for_the_others() {
+    let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
+    for command in ["status deployment/web deployment/nope", "restart deployment/web deployment/nope --wait"]
+    {
+        cluster.editor().set_image(&web, &format!("app:{}", command.len()));
+        let output = cluster.run(command).await;
+        output.ends(1);
+        let at = |text: &str| output.transcript.find(text).unwrap_or_else(|| panic!("{}", output.transcript));
+        let error = "error: no deployment \"nope\" in namespace \"default\"\n";
+        assert!(at(error) < at("Waiting for deployment"), "{}", output.transcript);
+        assert_eq!(output.stderr.matches(error).count(), 1, "{}", output.transcript);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_holds_the_next_change_is_noted_at_the_end() {
     let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
