@@ -63,7 +63,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
             }
         }
     };
-    let FoundTargets { workloads, outcome, .. } = found.without_duplicates();
+    let FoundTargets { workloads, outcome, .. } = found;
     let names = NameContext::of(&workloads);
     let names = NameContext { namespaces: names.namespaces || request.scope.all_namespaces, ..names };
     let following = request.following(&workloads, names, context, ui);

@@ -114,8 +114,8 @@ impl<'a> Writer<'a> {
             .hint("unset ROLLOUT2_REDACT"));
         }
         let found = find_workloads(scope, identity, context.source, ui).await?;
-        let FoundTargets { workloads, outcome, .. } = found.without_duplicates();
-        Ok((Self { options, context, ui, done: 0, outcome }, workloads))
+        let FoundTargets { workloads, outcome, .. } = found;
+        Ok((Self { options, context, source: context.source, ui, done: 0, outcome }, workloads))
     }
 
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.

@@ -47,14 +47,14 @@ async fn few_workloads_are_read_one_by_one() {
 }
 
 #[tokio::test]
-async fn a_workload_given_twice_is_printed_twice() {
+async fn a_workload_given_twice_is_printed_once() {
     for size in [1, 12] {
         let server = serve_deployments(size);
         let names = (0..size).chain([0]).map(|index| format!("deployment/web-{index:02}"));
         let output = server.command(["history".to_owned()].into_iter().chain(names)).run_async().await;
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
         let tables: Vec<_> = output.stdout.split("\n\n").map(str::trim_end).collect();
-        assert_eq!((tables.len(), tables[0]), (size + 1, tables[size]));
+        assert_eq!(tables.len(), size);
         assert!(tables[0].contains("2/2"), "{}", tables[0]);
     }
 }

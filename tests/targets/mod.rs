@@ -100,11 +100,12 @@ async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_
         ("note: skipped objects without rollouts: service/web\n", 0)
     );
     let output = server.command(["history", "-f", "-"]).stdin(SERVICE).run_async().await;
-    assert_eq!(
-        output.stderr,
-        "note: skipped objects without rollouts: service/web\nerror: the manifests contain no workload\n"
-    );
+    assert_eq!(output.stderr, "note: skipped objects without rollouts: service/web\nNo resources found\n");
     output.ends(1);
+    for verb in ["history", "status", "restart"] {
+        let run = server.command([verb, "-f", "-", "--allow-empty"]).stdin(SERVICE);
+        run.run_async().await.ends(0).reports("No resources found\n");
+    }
 }
 
 #[tokio::test]
@@ -329,6 +330,13 @@ async fn a_workload_given_twice_is_followed_once() {
     for more in ["", " --watch=false"] {
         let output = cluster.status(&format!("deploy/web deployment/web{more}")).await;
         assert_eq!(output.stdout, "deployment \"web\" successfully rolled out\n", "{}", output.transcript);
+    }
+    for (command, name) in [
+        ("list deploy,deploy", "deployment/web"),
+        ("history deploy/web deployments/web", "deployment.apps/web"),
+    ] {
+        let output = cluster.run(command).await;
+        assert_eq!(output.stdout.matches(name).count(), 1, "{}", output.transcript);
     }
     let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
     let twice = cluster.command(["status", "-f", "-"]).stdin(format!("{manifest}---\n{manifest}"));

@@ -25,7 +25,7 @@ pub(in crate::command) async fn run(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let found = find_workloads(&request.scope, Workload::with_template_owners_only, source, ui).await?;
-    let FoundTargets { workloads, mut outcome, .. } = found.without_duplicates();
+    let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());
     let needs = if request.scope.is_selection() { Needs::LIST } else { Needs::STATUS };

@@ -2,6 +2,7 @@
 
 pub(super) mod watch;
 
+use std::borrow::Borrow;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
@@ -96,6 +97,15 @@ enum Kept {
     Complete(RolloutView),
     /// A workload of which more must be read.
     Unread(Workload),
+}
+
+impl Borrow<Workload> for Kept {
+    fn borrow(&self) -> &Workload {
+        match self {
+            Self::Complete(view) => &view.workload,
+            Self::Unread(workload) => workload,
+        }
+    }
 }
 
 /// Lists the rollouts.

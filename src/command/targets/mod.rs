@@ -2,6 +2,7 @@
 
 pub mod manifest;
 
+use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use self::manifest::with_rollouts;
@@ -50,7 +51,7 @@ impl TargetScope {
     }
 }
 
-/// The workloads of a scope, in the order of the command line, or what is kept of them.
+/// The workloads of a scope, each once and in the order of the command line, or what is kept of them.
 #[derive(Debug)]
 pub struct FoundTargets<T = Workload> {
     /// The workloads.
@@ -60,19 +61,6 @@ pub struct FoundTargets<T = Workload> {
     pub outcome: CommandOutcome,
     /// What is to be printed about the search.
     pub(super) notes: Vec<String>,
-}
-
-impl FoundTargets {
-    /// Removes repeated workloads: two arguments, or two manifests, may mean one. Its second write would conflict with the
-    /// first one, and it would count twice.
-    pub(super) fn without_duplicates(mut self) -> Self {
-        let mut found = HashSet::new();
-        self.workloads.retain(|workload| {
-            let object = workload.object(); // a recorded one may have no uid
-            found.insert([object.uid(), object.namespace(), &workload.reference()].map(str::to_owned))
-        });
-        self
-    }
 }
 
 /// One target on the command line.
@@ -109,7 +97,7 @@ pub async fn read_for_write(workload: Workload, source: &Source, ui: &mut Ui) ->
 ///
 /// # Errors
 /// When the search cannot start, because there is no valid namespace.
-pub async fn find_workloads<T>(
+pub async fn find_workloads<T: Borrow<Workload>>(
     scope: &TargetScope,
     keep: impl Fn(Workload) -> T,
     source: &Source,
@@ -147,8 +135,9 @@ impl<'a> TargetFinder<'a> {
         Ok(Self { source, namespace: namespace_of(scope, source)?, suggests_names })
     }
 
-    /// Searches the workloads of a scope once: gets each named one, and lists each type. Keeps what `keep` makes of each.
-    pub(super) async fn search<T>(
+    /// Searches the workloads of a scope once: gets each named one, and lists each type. Keeps what `keep` makes of each, and each
+    /// once: two arguments, or two manifests, may mean one, whose second write would conflict with the first one.
+    pub(super) async fn search<T: Borrow<Workload>>(
         &self,
         scope: &TargetScope,
         keep: impl Fn(Workload) -> T,
@@ -183,6 +172,12 @@ impl<'a> TargetFinder<'a> {
                 (_, Err(error)) => found.outcome.errors.push(error),
             }
         }
+        let mut seen = HashSet::new();
+        found.workloads.retain(|kept| {
+            let workload: &Workload = kept.borrow();
+            let object = workload.object(); // a recorded one may have no uid
+            seen.insert([object.uid(), object.namespace(), &workload.reference()].map(str::to_owned))
+        });
         if found.workloads.is_empty() && found.outcome.errors.is_empty() {
             // The note is kubectl's line.
             let (note, place) = match self.namespace.as_ref().filter(|_| scope.manifests.is_empty()) {
@@ -207,9 +202,6 @@ impl<'a> TargetFinder<'a> {
         found: &mut FoundTargets<T>,
     ) {
         let with_rollouts = with_rollouts(scope.manifests.iter().flatten(), &mut found.notes);
-        if with_rollouts.is_empty() && scope.manifests.iter().any(Result::is_ok) {
-            found.outcome.errors.push(Error::new(ErrorKind::NotFound, "the manifests contain no workload"));
-        }
         let answers = with_rollouts.iter().map(|(declared, kind)| self.find_declared(declared, *kind, scope));
         for answer in concurrently(answers).await {
             match answer {
