@@ -28,6 +28,7 @@ pub(super) fn rollout_json(view: &RolloutView) -> Value {
         "since": view.since.map(|since| since.to_string()),
         "pods": pods_json(view.counts, view.available),
         "outage": view.is_outage,
+        "nextChangeHold": view.next_change_hold,
         "causes": view.causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": view.unknown,
     })

@@ -25,6 +25,7 @@ fn json_is_one_document() {
             "since": "2026-11-20T13:50:00Z",
             "pods": {"wanted": 2, "expectedUpdated": 2, "total": 2, "updated": 1, "ready": 0, "available": 0},
             "outage": true,
+            "nextChangeHold": null,
             "causes": document["items"][0]["causes"], // as those of `status`
             "unknown": [],
             "images": ["x:2"],

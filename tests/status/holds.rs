@@ -41,7 +41,7 @@ fn a_pause_is_reported_and_holds_only_outdated_pods() {
         (verdict(&outdated), summary(&outdated)),
         ("paused", "paused, until kubectl rollout2 resume deployment/web -n n")
     );
-    assert_eq!(outdated["causes"][0]["hold"], true);
+    assert_eq!((&outdated["causes"][0]["hold"], &outdated["nextChangeHold"]), (&json!(true), &Value::Null));
     for updated in [
         json!({"status": {"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3}}),
         json!({"spec": {"replicas": 0}, "status": {"replicas": 0, "updatedReplicas": 0, "availableReplicas": 0}}),
@@ -51,6 +51,7 @@ fn a_pause_is_reported_and_holds_only_outdated_pods() {
         let output = status("Deployment", &[merged(paused.clone(), &updated)], &[]);
         let hold = "which holds the next change until kubectl rollout2 resume deployment/web -n n";
         assert_eq!(output.stderr, format!("note: deployment/web is paused, {hold}\n"));
+        assert_eq!(done["nextChangeHold"], format!("paused, {hold}"));
     }
 }
 

@@ -106,6 +106,7 @@ fn json_is_one_document_for_each_workload() {
             "since": "2026-11-20T13:00:00Z",
             "pods": {"wanted": 3, "expectedUpdated": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
             "outage": false,
+            "nextChangeHold": null,
             "remarks": [],
             "causes": [{
                 "id": "crash-loop",
