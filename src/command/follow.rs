@@ -165,7 +165,7 @@ impl Executor<Follower> for &Following<'_> {
             }
             FollowerTask::RollBack => {
                 let written = undo_on_failure(target, self.context.source, ui).await;
-                return Some((id, written.map(Box::new)));
+                return vec![FollowerEvent::RolledBack(id, written.map(|written| written.map(Box::new)))];
             }
             FollowerTask::DeletePod(pod) => {
                 delete_stuck(target.workload(), &pod, self.context.source, ui).await;
@@ -199,7 +199,7 @@ impl Executor<Follower> for &Following<'_> {
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
 
-/// Rolls a target back to the revision that was stable when following began. Reads everything again
+/// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
 /// first, also after a conflict, because the patch must match the objects as they are now.
 ///
 /// # Errors
@@ -209,14 +209,15 @@ async fn undo_on_failure(
     target: &FollowedTarget,
     source: &Source,
     ui: &mut Ui,
-) -> Result<Workload, RollbackResult> {
+) -> Result<Option<Workload>, RollbackResult> {
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let mut retries = 0..MAX_CONFLICTS;
     loop {
         let prepared = prepare_rollback(target, source, ui).await;
-        let (workload, patch) = prepared.map_err(|error| RollbackResult::not_started(&error))?;
+        let prepared = prepared.map_err(|error| RollbackResult::not_started(&error))?;
+        let Some((workload, patch)) = prepared else { return Ok(None) };
         return match patch::apply(&patch, &PatchTarget::of(&workload), options, source, ui).await {
-            WriteResult::Stored(object) => Workload::of(object).ok_or_else(|| {
+            WriteResult::Stored(object) => Workload::of(object).map(Some).ok_or_else(|| {
                 let name = workload.target();
                 let message = format!("the server answered to the rollback of {name} with another object");
                 RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
@@ -224,15 +225,10 @@ async fn undo_on_failure(
             WriteResult::Conflict(conflict) if !conflict.is_unanswered && retries.next().is_some() => {
                 continue;
             }
-            WriteResult::Conflict(conflict) => {
-                let error = conflict.error(&workload, "its rollback was prepared");
-                let is_unknown = conflict.is_unanswered;
-                Err(if is_unknown {
-                    RollbackResult::unknown(&error)
-                } else {
-                    RollbackResult::not_started(&error)
-                })
-            }
+            WriteResult::Conflict(conflict) => match conflict.error(&workload, "its rollback was prepared") {
+                error if conflict.is_unanswered => Err(RollbackResult::unknown(&error)),
+                error => Err(RollbackResult::not_started(&error)),
+            },
             WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
                 Err(RollbackResult::not_started(&error))
             }
@@ -241,17 +237,21 @@ async fn undo_on_failure(
     }
 }
 
-/// Returns the workload as it is now, and the patch that rolls it back.
+/// Returns the workload as it is now, and the patch that rolls it back; none if it has recovered.
 async fn prepare_rollback(
     target: &FollowedTarget,
     source: &Source,
     ui: &mut Ui,
-) -> Result<(Workload, Patch)> {
+) -> Result<Option<(Workload, Patch)>> {
     let found = reread(target.workload(), source).await?;
     let observed = read_for_write(found, source, ui).await?;
     let workload = &observed.workload;
     if target.has_recovered(&observed, source.now()) {
-        return Err(Error::new(ErrorKind::Conflict, "the rollout has completed meanwhile"));
+        ui.err_line(&format!(
+            "note: {}: not rolled back, because it has completed meanwhile",
+            workload.target()
+        ));
+        return Ok(None);
     }
     let stable = target.rollback_revision(&observed);
     let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why.words()))?;
@@ -260,7 +260,7 @@ async fn prepare_rollback(
     let undo = undo(&observed, stable, &UndoOptions::default())?;
     ui.err_lines_once(hold_effect(workload, &undo));
     let patch = undo.patch;
-    Ok((observed.workload, patch))
+    Ok(Some((observed.workload, patch)))
 }
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback

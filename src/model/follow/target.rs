@@ -115,12 +115,12 @@ impl FollowedTarget {
     /// Returns the view of the target as last evaluated, once revisions and pods were read. `now` is the server's time.
     #[must_use]
     pub fn view(&self, now: Timestamp) -> Option<RolloutView> {
-        let (observed, verdict) = self.observation().zip(self.verdict())?;
-        let view = RolloutView::with(observed, verdict.clone(), self.causes().cloned().collect(), now);
-        Some(match self.result().map(|result| &result.outcome) {
-            Some(Outcome::Failed(RolloutFailure::Replaced(line))) => view.replaced(line.clone()),
-            _ => view,
-        })
+        let observed = self.observation()?;
+        if let Some(Outcome::Failed(RolloutFailure::Replaced(line))) = self.result().map(|one| &one.outcome) {
+            // The causes that were reported are of the revision before.
+            return Some(RolloutView::of(observed, now).replaced(line.clone()));
+        }
+        Some(RolloutView::with(observed, self.verdict()?.clone(), self.causes().cloned().collect(), now))
     }
 
     /// Returns the least time that the rollout still needs; none if it is short or not known.
@@ -272,13 +272,9 @@ impl FollowedTarget {
             if !self.options().once {
                 self.start_state.get_or_insert_with(|| StartState::of(&self.found_workload, observation));
             }
-            match self.evaluation.evaluate(observation, now) {
-                Some(outcome) if is_refresh || !self.evaluation.needs_refresh(&outcome) => {
-                    return if self.is_to_be_rolled_back(&outcome) {
-                        self.roll_back(outcome, now.elapsed)
-                    } else {
-                        self.finish(outcome, now.elapsed)
-                    };
+            match self.evaluation.evaluate(observation, fresh, now) {
+                TargetDecision::Finish(outcome) if self.is_to_be_rolled_back(&outcome) => {
+                    return self.roll_back(outcome, now);
                 }
                 _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed),
                 Some(_) => self.evaluation.request_refresh(),

@@ -41,6 +41,9 @@ impl NoRollback {
     }
 }
 
+/// Why a rollout is not rolled back that lacks only what `--until` waits for beyond its completion.
+const COMPLETE: &str = "the rollout is complete";
+
 impl FollowedTarget {
     /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.
     pub(super) fn is_to_be_rolled_back(&self, outcome: &Outcome) -> bool {
@@ -49,10 +52,13 @@ impl FollowedTarget {
     }
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
-    pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration) {
-        let revision = self.rollback_revision_after(&outcome);
-        self.found_rollout_failed = revision != Err(NoRollback::OtherRollout);
-        let result = self.result_with(outcome, elapsed);
+    pub(super) fn roll_back(&mut self, outcome: Outcome, now: Now) {
+        let observed = self.observation();
+        let is_complete = observed.is_some_and(|observed| is_complete_and_ready(observed, now.server_time));
+        let revision = self.rollback_revision(&outcome);
+        let revision = revision.and_then(|to| if is_complete { Err(COMPLETE) } else { Ok(to) });
+        self.found_rollout_failed = !matches!(revision, Err(OTHER_ROLLOUT | COMPLETE));
+        let result = self.result_with(outcome, now.elapsed);
         match revision {
             Ok(revision) => self.start_rollback(result, revision),
             Err(reason) => {
@@ -88,19 +94,12 @@ impl FollowedTarget {
             && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && !start.was_complete)
     }
 
-    /// Whether the rollout that failed has completed since, and its pods stay ready. A container in a crash loop is ready for
-    /// a moment. A target that follows the failure of another one is rolled back all the same.
+    /// Whether the rollout that failed has completed since, and its pods stay ready. A target that follows the failure of
+    /// another one is rolled back all the same.
     #[must_use]
     pub fn has_recovered(&self, observation: &Observation, now: Timestamp) -> bool {
-        let is_own_failure = self
-            .rollback
-            .as_ref()
-            .is_some_and(|rollback| matches!(rollback.failed.outcome, Outcome::Failed(_)));
-        let is_settled = |since| now.duration_since(since) >= SETTLE_TIME.try_into().unwrap_or_default();
-        let stays_ready = |pod: &Pod| pod.ready && pod.ready_since().is_some_and(is_settled);
-        is_own_failure
-            && verdict(observation).state == RolloutState::Complete
-            && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)
+        let failed = self.rollback.as_ref().map(|rollback| &rollback.failed.outcome);
+        matches!(failed, Some(Outcome::Failed(_))) && is_complete_and_ready(observation, now)
     }
 
     /// Returns the label of the revision to roll back to after this outcome.
@@ -135,11 +134,20 @@ impl FollowedTarget {
         self.evaluation.effects.tasks.push(FollowerTask::RollBack);
     }
 
-    /// Applies the result of the rollback's write. The rollback is evaluated from the start.
-    pub(super) fn apply_rollback_result(&mut self, written: Result<Box<Workload>, RollbackResult>, now: Now) {
+    /// Applies the result of the rollback's write. The rollback is evaluated from the start; a target that recovered before
+    /// the write is followed on.
+    pub(super) fn apply_rollback_result(
+        &mut self,
+        written: Result<Option<Box<Workload>>, RollbackResult>,
+        now: Now,
+    ) {
         let Some(rollback) = self.rollback.take() else { return };
         let written = match written {
-            Ok(written) => written,
+            Ok(Some(written)) => written,
+            Ok(None) => {
+                self.found_rollout_failed = false;
+                return self.advance(now, false);
+            }
             Err(unwritten) => {
                 let result = TargetResult { rollback: Some(unwritten), ..rollback.failed.clone() };
                 self.rollback = Some(rollback);
@@ -202,4 +210,33 @@ impl Rollback {
         let rollback = RollbackResult::RolledBack { revision: self.revision, outcome };
         TargetResult { elapsed, rollback: Some(rollback), ..self.failed }
     }
+}
+
+/// Whether a rollout is complete, and its pods stay ready. A container in a crash loop is ready for a moment.
+fn is_complete_and_ready(observation: &Observation, now: Timestamp) -> bool {
+    let is_settled = |since| now.duration_since(since) >= SETTLE_TIME.try_into().unwrap_or_default();
+    let stays_ready = |pod: &Pod| pod.ready && pod.ready_since().is_some_and(is_settled);
+    verdict(observation).state == RolloutState::Complete
+        && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)
+}
+
+/// Returns what to do about the next pod that blocks a StatefulSet, if there is one.
+///
+/// The StatefulSet controller waits until these pods are ready, and on the failed revision they
+/// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
+/// observed the rollback and nothing moved for a moment. A pod that is deleted earlier comes back on the failed
+/// revision.
+pub(super) fn unblock(
+    deletions: &mut StuckPodDeletions,
+    observation: &Observation,
+    fresh: bool,
+    now: Duration,
+) -> Option<FollowerTask> {
+    deletions.observe(observation, now);
+    let pod = deletions.next(observation, now).map(PodRef::of)?;
+    if !fresh {
+        return Some(FollowerTask::Refresh);
+    }
+    deletions.record(&pod);
+    Some(FollowerTask::DeletePod(pod))
 }

@@ -66,8 +66,8 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
     document
 }
 
-/// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code. A target
-/// that was rolled back has the causes of its failure.
+/// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code. The rollback
+/// of a target has the causes of the failure, because its state and causes are those after the rollback.
 #[must_use]
 pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, now: Now) -> Value {
     let summaries =
@@ -83,8 +83,8 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     if let Some(result) = target.result() {
         merge(&mut facts, result_json(result));
     }
-    if let Some(rollback) = target.rollback() {
-        facts["causes"] = rollback.causes.iter().map(cause_json).collect();
+    if let (Some(rollback), Some(Value::Object(result))) = (target.rollback(), facts.get_mut("rollback")) {
+        result.insert("causes".to_owned(), rollback.causes.iter().map(cause_json).collect());
     }
     facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
     facts
@@ -129,13 +129,14 @@ fn rollback_target(to: &RollbackTarget) -> Value {
 
 /// Returns the result of a rollback.
 fn rollback(result: &RollbackResult) -> Value {
-    match result {
-        RollbackResult::NotStarted(why) => json!({"toRevision": null, "outcome": null, "reason": why}),
-        RollbackResult::Unknown(why) => json!({"toRevision": null, "outcome": "unknown", "reason": why}),
+    let (to, outcome, reason) = match result {
+        RollbackResult::NotStarted(why) => (Value::Null, "not-started", Some(why)),
+        RollbackResult::Unknown(why) => (Value::Null, "unknown", Some(why)),
         RollbackResult::RolledBack { revision, outcome } => {
-            json!({"toRevision": revision_json(revision), "outcome": outcome.json_name(), "reason": null})
+            (revision_json(revision), outcome.json_name(), None)
         }
-    }
+    };
+    json!({"toRevision": to, "outcome": outcome, "reason": reason})
 }
 
 /// Returns the status of one workload as JSON, with the least time that its rollout still needs, and the ConfigMaps and

@@ -236,7 +236,8 @@ pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) 
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
         _ => false,
     };
-    view.rollback.as_deref().filter(|_| helps && result.rollback.is_none())
+    let was_tried = result.rollback.as_ref().is_some_and(|one| !matches!(one, RollbackResult::NotStarted(_)));
+    view.rollback.as_deref().filter(|_| helps && !was_tried)
 }
 
 /// Returns the commands that end a deadlock of the surge pods, one a line.
@@ -327,13 +328,8 @@ fn rollback_line(
 ) -> String {
     let name = names.name(target.workload());
     let words = rollback_words(target, rollback);
-    match rollback {
-        RollbackResult::NotStarted(why) => {
-            let kind = if matches!(failure, Outcome::OtherTargetFailed(_)) { "note" } else { "error" };
-            return format!("{kind}: {name}: {words}: {why}");
-        }
-        RollbackResult::Unknown(why) => return format!("warning: {name}: {words}: {why}"),
-        RollbackResult::RolledBack { .. } => {}
+    if let RollbackResult::NotStarted(why) | RollbackResult::Unknown(why) = rollback {
+        return format!("error: {name}: {words}: {why}");
     }
     match failure {
         Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {words}"),

@@ -47,6 +47,16 @@ async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_rollback_that_may_not_have_been_written_is_annotated() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    let refusal = FaultAction::Refuse(Refusal::with_status(500, "no"));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal));
+    let output = in_job(&cluster, "status deployment/web --undo-on-failure", &summary("unknown")).await;
+    output.ends(4).reports("\n::error::deployment/web: it is unknown whether it was rolled back: ");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reached_goal_is_summarized_without_causes() {
     let (cluster, web) = Cluster::simulated()
         .deployment(3, &json!({"strategy": {"rollingUpdate": {"maxUnavailable": "100%"}}}))

@@ -216,6 +216,12 @@ async fn nothing_is_written_without_a_stable_revision() {
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_not_rolled_back(&cluster, &web, &output, "app:1.0-bad", "it has no other revision");
     assert_eq!(writes(&cluster), 0);
+    let output = cluster.status("deployment/web --undo-on-failure -o json").await;
+    let last: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
+    let not_started =
+        json!({"toRevision": null, "outcome": "not-started", "reason": "it has no other revision"});
+    assert_eq!(last["workloads"][0]["rollback"], not_started);
+    assert_eq!(harness::schema::mistakes(&last), [""; 0], "{last}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -292,7 +298,7 @@ async fn only_a_failure_is_rolled_back() {
     cluster.sim.users(|users| users.add(User::limited("gina", rules.to_vec())));
     let output = cluster.status_as("gina", "deployment/web --undo-on-failure").await;
     assert_not_rolled_back(&cluster, &web, &output, "app:2.0-bad", "");
-    output.reports("forbidden");
+    output.reports("forbidden").reports("hint: kubectl rollout2 undo deployment/web -n default\n");
 }
 
 /// After a lost response the workload is read again: the change was applied.
@@ -312,7 +318,7 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:2.0-bad"), "{}", output.transcript);
     let unknown = "it is unknown whether it was rolled back: no answer to the change of deployment \"web\"";
-    output.reports(&format!("warning: deployment/web: {unknown}"));
+    output.reports(&format!("error: deployment/web: {unknown}"));
     output.reports("hint: when the API server answers: kubectl rollout2 status deployment/web -n default");
     let output = cluster.status("deployment/web --undo-on-failure -o json").await;
     let last: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
@@ -352,7 +358,8 @@ async fn json_reports_the_rollback() {
     assert_eq!(of("summary")[0]["exitCode"], 4);
     let workload = &of("summary")[0]["workloads"][0];
     assert_eq!((&workload["state"], &workload["outcome"]), (&json!("complete"), &json!("failed")));
-    assert_eq!(workload["causes"][0]["id"], "image-not-found", "why it failed");
+    assert_eq!(workload["causes"], json!([]), "the state and the causes are those after the rollback");
+    assert_eq!(workload["rollback"]["causes"][0]["id"], "image-not-found", "why it failed");
 }
 
 /// Commands that only read reject the flags that write.

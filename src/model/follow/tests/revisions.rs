@@ -41,6 +41,13 @@ fn a_replaced_revision_fails() {
     // Before the controller observes it.
     fixture.becomes(Truth { counts: BEGUN, ..at(3, 3, 2) });
     assert!(taken_over(&fixture), "{:?}", fixture.outcome());
+    // What the view shows is the other revision, without the causes of the replaced one.
+    let broken = Truth { counts: BEGUN, ..at(2, 2, 2) }.with_pod("new", 2, false, &no_image());
+    let mut fixture = FollowerFixture::of(options_for_revision("2"), broken);
+    assert_eq!(fixture.causes().len(), 1);
+    fixture.becomes(at(3, 3, 3));
+    let view = fixture.follower.targets()[0].view(START.parse().unwrap()).unwrap();
+    assert_eq!((view.revision, view.causes, taken_over(&fixture)), (Some(3), Vec::new(), true));
     // The controller has not numbered the new template yet.
     let mut fixture = FollowerFixture::of(options_for_revision("2"), Truth { counts: BEGUN, ..at(2, 2, 2) });
     let mut unnumbered = Truth { counts: BEGUN, ..at(2, 3, 2) };

@@ -87,7 +87,7 @@ fn failed_with_request() -> FollowerFixture {
 }
 
 fn apply_result(fixture: &mut FollowerFixture, written: &Truth) {
-    fixture.apply(LoopEvent::Answer((TargetId(0), Ok(Box::new(written.workload())))));
+    fixture.apply(FollowerEvent::RolledBack(TargetId(0), Ok(Some(Box::new(written.workload())))));
 }
 
 fn end(fixture: &FollowerFixture) -> TargetResult {
@@ -156,6 +156,34 @@ fn a_failed_rollback_is_not_rolled_back() {
     fixture.becomes(Truth { observed_generation: 3, ..broken_too() });
     fixture.pass(100);
     assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (1, rolled_back_to("1", failure())));
+}
+
+/// It was an error, although nothing is wrong.
+#[test]
+fn a_target_that_recovered_before_the_write_is_followed_on() {
+    let mut fixture = failed_with_request();
+    fixture.truth = deployment(DONE).with_pod("new", 2, true, &running(0));
+    fixture.apply(FollowerEvent::RolledBack(TargetId(0), Ok(None)));
+    assert_eq!((fixture.outcome(), end(&fixture).rollback), (Some(&Outcome::Reached), None));
+    assert_eq!(fixture.follower.exit(), Exit::Done);
+}
+
+/// Only its old pods do not end.
+#[test]
+fn a_complete_rollout_is_not_rolled_back() {
+    let with_old = |counts| {
+        let spec = serde_json::json!({"progressDeadlineSeconds": i32::MAX});
+        let pods = Truth { spec, ..deployment(counts) }.with_pod("new", 2, true, &running(0));
+        pods.with_pod("old", 1, true, &running(0))
+    };
+    let options = FollowOptions { goal: Goal::OldGone, deadline: Some(Duration::from_secs(60)), ..undoing() };
+    let mut fixture = FollowerFixture::of(options, with_old(BEGUN));
+    fixture.becomes(with_old(DONE));
+    fixture.pass(65);
+    let TargetResult { outcome, rollback, .. } = end(&fixture);
+    assert!(matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_))), "{outcome:?}");
+    let reason = RollbackResult::NotStarted("the rollout is complete".to_owned());
+    assert_eq!((rollback_requests(&fixture), rollback), (0, Some(reason)));
 }
 
 #[test]
