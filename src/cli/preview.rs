@@ -60,7 +60,7 @@ pub(super) struct PreviewArgs {
     #[arg(
         long,
         value_name = "FILE|-",
-        conflicts_with_all = ["files", "kustomize", "recursive", "selector", "server_side", "validate"]
+        conflicts_with_all = ["files", "kustomize", "recursive", "selector", "server_side", "field_manager", "validate"]
     )]
     applied: Option<PathBuf>,
 

@@ -17,12 +17,15 @@ use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 
+/// What is printed of a workload that nothing refuses, because its namespace does not exist yet.
+pub const NO_PREVIEW: &str = "cannot be previewed";
+
 /// A workload without a preview.
 #[derive(Clone, Debug)]
 pub struct RefusedObject {
     /// The workload of the manifest.
     pub workload: Workload,
-    /// What is printed of it: `refused by kubectl`, `refused by the API server` or `cannot be previewed`.
+    /// What is printed of it: `refused by kubectl`, `refused by the API server` or [`NO_PREVIEW`].
     pub how: &'static str,
     /// The message.
     pub message: String,
@@ -213,15 +216,9 @@ pub fn item_json(preview: &Preview) -> Value {
 /// Returns the item of an object that is refused.
 #[must_use]
 pub fn refused_item_json(refused: &RefusedObject) -> Value {
-    let object = refused.workload.object();
     json!({
-        "workload": {
-            "apiVersion": refused.workload.api_version(),
-            "kind": object.kind(),
-            "namespace": object.namespace(),
-            "name": object.name(),
-        },
-        "outcome": "refused",
+        "workload": workload_json(&refused.workload),
+        "outcome": if refused.how == NO_PREVIEW { "unknown" } else { "refused" },
         "rollout": false,
         "message": refused.message,
     })

@@ -235,21 +235,22 @@ fn listing(directory: &Directory, objects: &[Value], stderr: &str, refusal: &str
 }
 
 #[tokio::test]
-async fn an_object_with_a_generated_name_is_skipped_with_a_note() {
+async fn an_object_with_a_generated_name_is_an_error_as_for_kubectl() {
     let directory = Directory::new();
     let web = changed("Deployment", "web", image_change("shop/web:9"));
     let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "migrate-"}});
     let program = listing(&directory, &[job.clone(), web], "", "");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
-    ended.ends(0).prints("deployment/web  revision 5 -> new revision 6\n");
-    ended.reports("note: skipped objects without a name, which kubectl apply refuses: job/migrate-\n");
+    ended.ends(1).prints("deployment/web  revision 5 -> new revision 6\n");
+    let error = "error: job/migrate-: refused by kubectl: apply needs metadata.name\n";
+    ended.reports(error);
     let program = listing(&directory, &[job], "", "");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(1).reports("kubectl: error: the reason of kubectl\n");
     let file = directory.file("all.json");
     let run =
         Run::of(["preview", "--applied"]).arg(file).arg("--from").arg(data().join("shop/snapshot.json"));
-    run.run_async().await.ends(0).prints("no workload\n").reports("job/migrate-\n");
+    run.run_async().await.ends(1).prints("no workload\n").reports(error);
 }
 
 #[tokio::test]
@@ -298,6 +299,10 @@ async fn a_workload_of_a_new_namespace_is_not_refused() {
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(1).prints("deployment/web  cannot be previewed\n");
     ended.reports("error: deployment/web: cannot be previewed: namespace \"new\" does not exist yet\n");
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "-o", "json"])).await;
+    let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(document["items"][0]["outcome"], "unknown");
+    assert_eq!(harness::schema::mistakes(&document), [""; 0]);
     let program = listing(&directory, &[web], "", not_found);
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(1).prints("deployment/web  refused by the API server\n");

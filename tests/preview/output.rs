@@ -248,6 +248,12 @@ fn mistakes_of_usage_are_refused() {
             &["-f", "x", "-k", "y"],
             format!("the argument '--filename <FILE|DIR|->' cannot be used with '--kustomize <DIR>'\n{help}"),
         ),
+        (
+            &["--applied", "x", "--field-manager", "ci"],
+            format!(
+                "the argument '--applied <FILE|->' cannot be used with '--field-manager <MANAGER>'\n{help}"
+            ),
+        ),
     ] {
         let ended = Run::of(["preview"].iter().chain(args)).run();
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{args:?}");

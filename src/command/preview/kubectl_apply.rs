@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::kind::Workload;
 use crate::model::text::secret::without_secrets;
-use crate::render::preview::RefusedObject;
+use crate::render::preview::{NO_PREVIEW, RefusedObject};
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::snapshot::files::read_stdin;
@@ -62,6 +62,16 @@ pub(super) struct ApplyResult {
 }
 
 impl ApplyResult {
+    /// Returns the objects that have a name, and an error for each of the others.
+    pub(super) fn of_named(objects: Vec<Object>) -> Self {
+        let (objects, nameless): (Vec<_>, Vec<_>) =
+            objects.into_iter().partition(|object| !object.name().is_empty());
+        let refused =
+            |object| format!("{}: refused by kubectl: apply needs metadata.name", short_name(object));
+        let errors = nameless.iter().map(|object| Error::new(ErrorKind::Refused, refused(object))).collect();
+        Self { objects, errors, ..Self::default() }
+    }
+
     /// Records an object that the API server or kubectl refuses.
     fn refuse(&mut self, manifest: &Object, (how, message): (&'static str, String)) {
         let Some(workload) = Workload::of(manifest.clone()) else {
@@ -122,12 +132,12 @@ impl<'a> KubectlApply<'a> {
             return Ok(ApplyResult { objects, ..ApplyResult::default() });
         }
         let listed = self.list(input).await?;
-        let manifests = named(objects_in(&listed.stdout).unwrap_or_default(), ui);
+        let mut applied = ApplyResult::of_named(objects_in(&listed.stdout).unwrap_or_default());
+        let manifests = std::mem::take(&mut applied.objects);
         if manifests.is_empty() {
             self.pass_on(&first.stderr, ui);
             return Err(self.failed(first.status.code()));
         }
-        let mut applied = ApplyResult::default();
         if !listed.status.success() {
             // kubectl lists the other objects beside those of a kind that is not installed.
             let (how, message) = refusal(&listed.stderr);
@@ -149,7 +159,7 @@ impl<'a> KubectlApply<'a> {
                         && refusal.1 == format!("namespaces {:?} not found", other.name())
                 });
                 let not_yet = |namespace: &Object| {
-                    ("cannot be previewed", format!("namespace {:?} does not exist yet", namespace.name()))
+                    (NO_PREVIEW, format!("namespace {:?} does not exist yet", namespace.name()))
                 };
                 applied.refuse(manifest, new_namespace.map_or(refusal, not_yet));
             }
@@ -210,16 +220,6 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
     let text = std::str::from_utf8(stdout)
         .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;
     read_objects(text.to_owned(), origin).map_err(not_objects)
-}
-
-/// Returns the objects that have a name, and prints a note of the others.
-pub(super) fn named(objects: Vec<Object>, ui: &mut Ui) -> Vec<Object> {
-    let (with, without): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| !object.name().is_empty());
-    if !without.is_empty() {
-        let names = without.iter().map(short_name).collect::<Vec<_>>().join(" ");
-        ui.err_line(&format!("note: skipped objects without a name, which kubectl apply refuses: {names}"));
-    }
-    with
 }
 
 /// Returns who refused one object and why, from kubectl's messages. kubectl prints the whole patch before the reason, and

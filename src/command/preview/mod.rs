@@ -9,7 +9,7 @@ use std::io::Read;
 
 use serde_json::Value;
 
-use self::kubectl_apply::{ApplyResult, KubectlApply, named};
+use self::kubectl_apply::{ApplyResult, KubectlApply};
 use super::CommandOutcome;
 use super::diff::show_lines;
 use super::event_loop::StopSignals;
@@ -75,9 +75,7 @@ impl AppliedObjects {
     /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
     async fn read(&self, context: &Context<'_>, ui: &mut Ui) -> Result<ApplyResult> {
         match self {
-            Self::Recorded(objects) => {
-                Ok(ApplyResult { objects: named(objects.clone()?, ui), ..ApplyResult::default() })
-            }
+            Self::Recorded(objects) => Ok(ApplyResult::of_named(objects.clone()?)),
             Self::Kubectl(args) => {
                 let input = args.input.as_ref().map_err(Error::clone)?;
                 let Source::Cluster(cluster) = context.source else {
