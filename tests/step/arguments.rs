@@ -45,11 +45,19 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
         assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
     }
     assert_eq!(cluster.revision(), before);
-    for batches in ["1,40%,100%", "2,40%,100%", "70%,1,3", "1,4,100%"] {
+    for (batches, equal) in [
+        ("1,40%,100%", "1, 40%, 100% are 1, 1, 3"),
+        ("2,40%,100%", ""),
+        ("70%,1,3", ""),
+        ("1,4,100%", "1, 4, 100% are 1, 3, 3"),
+    ] {
         let output = cluster.run(&format!("step sts/db --batches {batches} --to 3 --dry-run")).await;
         output.ends(0);
         let is_whole = ["batch 1  canary", "batch 2"].iter().all(|batch| output.stdout.contains(batch));
         assert!(is_whole, "{batches}: {}", output.transcript);
+        let note = format!("note: of 3 pods, --batches {equal}: equal numbers are one batch\n");
+        let expected = if equal.is_empty() { String::new() } else { note };
+        assert_eq!(output.stderr, expected, "{}", output.transcript);
     }
     cluster.run("step sts/nobody").await.ends(1);
 }

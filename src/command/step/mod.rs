@@ -141,6 +141,7 @@ async fn show_plan(
         }
     };
     ui.err_lines_once(before_a_plan(workload).into_iter().chain(replaced_by_recorded(&observed)));
+    ui.err_lines(render::equal_goals(&view));
     if request.is_json {
         ui.out_streamed(&json::plan(workload, &view), &DocumentForm::Json);
     } else {

@@ -6,6 +6,7 @@ mod outcome;
 pub(super) mod words;
 
 pub use outcome::print_outcome;
+pub use words::equal_goals;
 
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
 use super::age::duration_text;
@@ -69,7 +70,8 @@ pub fn notes(stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
     let workload = stepper.workload();
     vec![match report {
         StepReport::Began { origin, already_updated } => {
-            return began(*origin, already_updated).into_iter().collect();
+            let goals = stepper.view(now).as_ref().and_then(equal_goals);
+            return began(*origin, already_updated).into_iter().chain(goals).collect();
         }
         StepReport::Batch(_) | StepReport::Released { .. } => return Vec::new(),
         StepReport::Log(lines) => return log_lines(lines),

@@ -1,5 +1,7 @@
 //! Short texts for paces, batches and stages.
 
+use std::collections::HashSet;
+
 use crate::model::hold::plan::{Amount, BatchSize, CheckResult, CheckWatch, OnFailure, Pace, Reach};
 use crate::model::step::{BatchStage, BatchView, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
@@ -21,13 +23,26 @@ pub(in crate::render) fn revisions(view: &PlanView) -> String {
 pub(in crate::render) fn pace(pace: &Pace) -> String {
     let batches = match &pace.batch_size {
         BatchSize::By(amount) => format!("{amount} per batch"),
-        BatchSize::Until(goals) => {
-            format!("up to {}", goals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
-        }
+        BatchSize::Until(goals) => format!("up to {}", listed(goals)),
     };
     let soaks = [("soak", pace.soak), ("final soak", pace.final_soak)];
     let soaks = soaks.into_iter().filter(|(_, soak)| !soak.is_zero());
     soaks.fold(batches, |words, (name, soak)| format!("{words}, {name} {}", go_duration::short(soak)))
+}
+
+/// Returns the note that goals of `--batches` are the same number of pods; none if all differ.
+#[must_use]
+pub fn equal_goals(view: &PlanView) -> Option<String> {
+    let BatchSize::Until(goals) = &view.pace.batch_size else { return None };
+    let pods: Vec<_> = goals.iter().map(|goal| goal.pods_of(view.wanted).min(view.wanted)).collect();
+    (pods.iter().collect::<HashSet<_>>().len() < pods.len()).then(|| {
+        let (of, goals, pods) = (plural(view.wanted, "pod"), listed(goals), listed(&pods));
+        format!("note: of {of}, --batches {goals} are {pods}: equal numbers are one batch")
+    })
+}
+
+fn listed(numbers: &[impl ToString]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the rest of a pace, for the plan before it begins.
