@@ -62,13 +62,12 @@ fn is_available(counts: Counts) -> bool {
 /// so every outdated pod that may be ready counts as one of the available pods.
 fn is_share_available(share: Amount, observation: &Observation, counts: Counts) -> bool {
     let needed = share.pods_at_least(counts.wanted);
-    let outdated = match &observation.pods {
-        Some(_) => old_pods(observation).filter(|pod| pod.ready).count(),
-        None => usize::MAX,
-    };
-    let outdated = i64::try_from(outdated).unwrap_or(i64::MAX).min(counts.outdated());
+    let are_known = observation.pods.is_some() && observation.revisions.current().is_some();
+    let known = |count: usize| i64::try_from(count).ok().filter(|_| are_known).unwrap_or(i64::MAX);
+    let outdated = known(old_pods(observation).filter(|pod| pod.ready).count()).min(counts.outdated());
+    let updated = known(observation.updated_pods().filter(|pod| pod.ready).count()).min(counts.updated);
     let available = counts.available.unwrap_or(counts.ready) - outdated;
-    available.min(counts.updated) >= needed && (needed > 0 || counts.outdated() == 0)
+    available.min(updated) >= needed && (needed > 0 || counts.outdated() == 0)
 }
 
 /// Whether no outdated pod exists; none if that is not known. A stale list of pods can only delay

@@ -82,29 +82,44 @@ fn a_share_of_the_pods_is_enough() {
     let share = |word: &str| Goal::AvailableShare(word.parse().unwrap());
     let (reached, held) = (Some(Outcome::Reached), Some(Outcome::Held));
     let (ready, broken) = (running(0), crashing(3));
+    let with_ready = |truth: Truth, updated: i64| {
+        (0..updated).fold(truth, |truth, number| truth.with_pod(&format!("new-{number}"), 2, true, &ready))
+    };
+    let two = |counts| with_ready(deployment(counts), 2);
     let failed = json!({"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded",
         "message": "ReplicaSet \"web-2\" has timed out progressing."}]});
     for (truth, goals, expected) in [
         // Two of three pods are updated and available, and one is outdated: ready, not ready, or of unknown readiness.
-        (deployment([3, 2, 3, 3]), vec!["1", "2", "66%"], reached.clone()),
-        (deployment([3, 2, 3, 3]), vec!["67%", "3", "4", "100%"], None),
-        (deployment([3, 2, 2, 2]).with_pod("old", 1, false, &broken), vec!["1", "2", "66%"], reached.clone()),
-        (deployment([3, 2, 2, 2]).with_pod("old", 1, true, &ready), vec!["2", "66%"], None),
+        (two([3, 2, 3, 3]), vec!["1", "2", "66%"], reached.clone()),
+        (two([3, 2, 3, 3]), vec!["67%", "3", "4", "100%"], None),
+        (two([3, 2, 2, 2]).with_pod("old", 1, false, &broken), vec!["1", "2", "66%"], reached.clone()),
+        (two([3, 2, 2, 2]).with_pod("old", 1, true, &ready), vec!["2", "66%"], None),
+        // The available pod was an outdated one, which has just crashed; the controller still counts it.
+        (
+            Truth { wanted: 2, ..deployment([3, 1, 1, 1]) }.with_pod("old", 1, false, &broken).with_pod(
+                "new",
+                2,
+                false,
+                &waiting("ContainerCreating", ""),
+            ),
+            vec!["1", "50%"],
+            None,
+        ),
         (Truth { pods_withheld: true, ..deployment([3, 2, 2, 2]) }, vec!["2"], None),
         (Truth { pods_withheld: true, ..deployment([3, 2, 2, 2]) }, vec!["1"], reached.clone()),
         // The pod that let the progress deadline pass is one that the share does not need.
-        (Truth { status: failed, ..deployment([3, 2, 3, 3]) }, vec!["2"], reached.clone()),
+        (Truth { status: failed, ..two([3, 2, 3, 3]) }, vec!["2"], reached.clone()),
         // Pods are updated, but not available.
-        (deployment([3, 3, 1, 1]), vec!["2", "34%"], None),
-        (deployment([3, 3, 3, 1]), vec!["33%"], reached.clone()),
+        (with_ready(deployment([3, 3, 1, 1]), 1), vec!["2", "34%"], None),
+        (with_ready(deployment([3, 3, 3, 1]), 3), vec!["33%"], reached.clone()),
         // A number above the wanted pods is all of them.
-        (deployment(DONE), vec!["5", "100%"], reached.clone()),
+        (with_ready(deployment(DONE), 3), vec!["5", "100%"], reached.clone()),
         (Truth { wanted: 0, ..deployment([0, 0, 0, 0]) }, vec!["1", "50%"], reached.clone()),
         (Truth { wanted: 0, ..deployment([1, 0, 1, 1]) }, vec!["1", "50%"], None),
         // The controller has not observed the update, or the partition keeps too many pods.
         (Truth { observed_generation: 1, ..deployment(DONE) }, vec!["1"], None),
-        (stateful_set([3, 1, 3, 3], 2), vec!["1", "33%"], reached),
-        (stateful_set([3, 1, 3, 3], 2), vec!["2", "34%"], held),
+        (with_ready(stateful_set([3, 1, 3, 3], 2), 1), vec!["1", "33%"], reached),
+        (with_ready(stateful_set([3, 1, 3, 3], 2), 1), vec!["2", "34%"], held),
     ] {
         for goal in goals {
             let fixture = FollowerFixture::of(until(share(goal)), truth.clone());
