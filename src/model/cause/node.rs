@@ -71,7 +71,8 @@ pub(super) fn unmounted(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> 
     }))
 }
 
-/// Whether the kubelet has not yet tried to start a container of a scheduled pod.
+/// Whether the kubelet sets up the volumes and the sandbox of a scheduled pod, or pulls its images where it does not say that
+/// they are set up. The events of an earlier attempt stay for an hour.
 fn is_being_created(pod: &Pod) -> bool {
     let untried = ["", "ContainerCreating", "PodInitializing"];
     let is_untried = |container: &Container| {
@@ -79,7 +80,10 @@ fn is_being_created(pod: &Pod) -> bool {
             && !container.started
             && untried.contains(&container.waiting_reason())
     };
-    !pod.node.is_empty() && pod.phase == "Pending" && pod.containers.iter().all(is_untried)
+    !pod.node.is_empty()
+        && pod.phase == "Pending"
+        && !pod.sandbox.is_true()
+        && pod.containers.iter().all(is_untried)
 }
 
 /// Returns the problem of an unscheduled pod, with the message of the condition `PodScheduled`.

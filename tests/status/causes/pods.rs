@@ -4,7 +4,7 @@
 use harness::prelude::*;
 
 use super::{of_container, only, waiting};
-use crate::status::objects::{broken_pod, cause_ids, document, warning, workload};
+use crate::status::objects::{NOW, broken_pod, cause_ids, document, warning, workload};
 
 /// kube-scheduler: `framework/plugins/{nodeaffinity,noderesources,volumebinding,schedulinggates}`; API
 /// server: `pkg/registry/core/pod/strategy.go` for the gates.
@@ -96,6 +96,11 @@ fn containers_that_cannot_be_created_are_reported() {
     ] {
         let pod = broken_pod("Deployment", "web-2-a", 2, &waiting("ContainerCreating", ""));
         let objects = [workload("Deployment"), pod, warning("uid-web-2-a", reason, message)];
+        let mut ready = objects.clone();
+        let set_up =
+            json!({"type": "PodReadyToStartContainers", "status": "True", "lastTransitionTime": NOW});
+        ready[1]["status"]["conditions"].as_array_mut().unwrap().push(set_up);
+        assert_eq!(cause_ids(&document("Deployment", &ready)), [""; 0], "the image is being pulled");
         let document = document("Deployment", &objects);
         let (id, heals, summary, evidence) = only(&document);
         assert_eq!((id, heals, summary, evidence.is_some()), expected);
