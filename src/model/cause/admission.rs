@@ -11,9 +11,35 @@ use crate::model::api::object::Condition;
 pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
     let refused = from_conditions(context).or_else(|| from_events(context));
     // A terminating pod may free quota, or what the webhook counts.
-    let is_transient = has_terminating_pod(context);
-    let refusal = refused.map(|(message, since)| Cause { is_transient, since, ..cause(&message) });
+    let frees = has_terminating_pod(context);
+    let refusal = refused.map(|(message, since)| {
+        let is_transient = frees || is_failed_attempt(&message);
+        Cause { is_transient, since, ..cause(&message) }
+    });
     refusal.into_iter().chain(controller_errors(context)).collect()
+}
+
+/// Phrases of attempts that failed before anything decided about the pod: a webhook, etcd or the API server did not answer in
+/// time, or a quota is not counted yet or was just changed (`admission/plugin/webhook` and `plugin/resourcequota` of the
+/// API server, `api/errors` of apimachinery).
+const FAILED_ATTEMPTS: [&str; 8] = [
+    "failed calling webhook",
+    "etcdserver: ",
+    "Timeout: ",
+    "the time allotted",
+    "please try again",
+    "not yet ready to handle request",
+    "status unknown for quota",
+    CONFLICT,
+];
+
+/// What a webhook and a ValidatingAdmissionPolicy write before their own words, which may quote anything.
+const DENIALS: [&str; 2] = ["denied the request", "denied request"];
+
+/// Whether a later attempt of the controller may create the pod.
+fn is_failed_attempt(message: &str) -> bool {
+    let has_any = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
+    !has_any(&DENIALS) && has_any(&FAILED_ATTEMPTS)
 }
 
 fn has_terminating_pod(context: &CauseContext<'_>) -> bool {
@@ -121,6 +147,49 @@ fn without_names(message: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The messages of the API server, of its webhooks, and of etcd.
+    #[test]
+    fn an_attempt_that_failed_is_no_refusal() {
+        for (message, is_failed) in [
+            (
+                r#"Internal error occurred: failed calling webhook "sidecar.example.com": failed to call webhook: Post "https://sidecar.mesh.svc:443/inject?timeout=10s": dial tcp 10.96.0.7:443: connect: connection refused"#,
+                true,
+            ),
+            (
+                r#"Internal error occurred: failed calling webhook "sidecar.example.com": failed to call webhook: Post "https://sidecar.mesh.svc:443/inject?timeout=10s": context deadline exceeded"#,
+                true,
+            ),
+            (
+                r#"Internal error occurred: failed calling webhook "sidecar.example.com": failed to call webhook: Post "https://sidecar.mesh.svc:443/inject?timeout=10s": no endpoints available for service "sidecar""#,
+                true,
+            ),
+            ("etcdserver: request timed out", true),
+            ("Timeout: request did not complete within requested timeout - context deadline exceeded", true),
+            (
+                r#"Operation cannot be fulfilled on resourcequotas "compute": the object has been modified; please apply your changes to the latest version and try again"#,
+                true,
+            ),
+            (r#"pods "web-x" is forbidden: status unknown for quota: q, resources: pods"#, true),
+            (r#"admission webhook "policy.example.com" denied the request: no latest tags"#, false),
+            (
+                r#"pods "web-x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: please try again"#,
+                false,
+            ),
+            (
+                r#"admission webhook "policy.example.com" denied the request: Timeout: the registry does not answer, please try again"#,
+                false,
+            ),
+            (r#"pods "web-x" is forbidden: violates PodSecurity "restricted:latest": privileged"#, false),
+            (
+                r#"pods "web-" is forbidden: error looking up service account shop/web: serviceaccount "web" not found"#,
+                false,
+            ),
+            (r#"Internal error occurred: admission plugin "X" failed to complete validation in 13s"#, false),
+        ] {
+            assert_eq!(is_failed_attempt(message), is_failed, "{message}");
+        }
+    }
 
     #[test]
     fn an_exhausted_quota_shows_its_resources() {

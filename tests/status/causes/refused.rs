@@ -28,7 +28,9 @@ fn rejected_pods_are_reported() {
         "pods refused",
         Some(r#"violates PodSecurity "restricted:latest": privileged"#),
     );
-    for (message, expected) in [(quota, used_up), (webhook, denied), (security, insecure)] {
+    let down = r#"Internal error occurred: failed calling webhook "w": failed to call webhook: no endpoints available for service "w""#;
+    let failed = ("admission-refused", true, "pods refused", Some(down));
+    for (message, expected) in [(quota, used_up), (webhook, denied), (security, insecure), (down, failed)] {
         let failure =
             json!({"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message});
         let replica_set =
