@@ -109,7 +109,8 @@ impl Reflector {
         if self.mode == ApiVerb::Watch && self.version.is_none() { ApiVerb::List } else { self.mode }
     }
 
-    /// Falls back to the next verb after a final 401 or 403. Ends the reflector after the last one.
+    /// Falls back to the next verb after a final 403. Ends the reflector after the last one, and one of workloads after a final
+    /// 401. Of other objects a 401 is no lack of a right: once credentials are accepted again, they are read.
     async fn fall_back(
         &mut self,
         verb: ApiVerb,
@@ -117,6 +118,9 @@ impl Reflector {
         sender: &mpsc::Sender<ObserverMessage>,
     ) -> ControlFlow<()> {
         let is_workload = kind::of_type(self.query.type_).is_some();
+        if !is_workload && !failure.is_forbidden() {
+            return ControlFlow::Continue(());
+        }
         let next = match verb {
             ApiVerb::Watch => Some(ApiVerb::List),
             ApiVerb::List if is_workload && matches!(self.shared.wanted, Wanted::Found(_)) => {

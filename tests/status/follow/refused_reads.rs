@@ -72,6 +72,22 @@ async fn a_refusal_that_lasts_is_an_error_of_the_target() {
     }
 }
 
+/// A watch of the pods ends after 30 s, so that the next one is refused for longer than a right is waited for.
+#[tokio::test(start_paused = true)]
+async fn pods_are_read_again_once_the_credentials_are_accepted_again() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.later(2_000, |editor| {
+        let refusal = Refusal::with_status(401, "Unauthorized");
+        editor.sim.fault(Fault::on(Requests::on(&PODS), FaultAction::Refuse(refusal)));
+    });
+    cluster.later(90_000, |editor| editor.sim.clear_faults());
+    cluster.later(100_000, move |editor| editor.set_image(&web, "app:3.0-bad"));
+    let output = cluster.status("deployment/web --fail-fast=10s --timeout 4m").await;
+    output.ends(4).reports("image-not-found for 10s");
+    assert!(!output.stderr.contains("causes are incomplete"), "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_read_that_fails_is_reported_once_and_when_it_works_again() {
     let cluster = stuck_rollout().await;
