@@ -184,6 +184,10 @@ fn a_broken_pod_of_another_revision_blocks_an_ordered_set() {
         [""; 0],
         "a parallel StatefulSet replaces the pod although it is not ready"
     );
+    let mut on_delete = objects("OrderedReady", [healthy(0), healthy(1), broken(2)]);
+    on_delete[0]["spec"]["updateStrategy"] = json!({"type": "OnDelete"});
+    let held = document("StatefulSet", &on_delete);
+    assert!(!cause_ids(&held).contains(&"blocked-by-pod"), "the controller waits for no pod: {held}");
     let current = document("StatefulSet", &objects("OrderedReady", [healthy(0), healthy(1), broken(1)]));
     assert_eq!(cause_ids(&current), ["image-not-found"], "the pod runs the current revision");
 }

@@ -67,7 +67,8 @@ fn summary(pod: &Pod) -> String {
 /// lowest ordinal. A pod of the current revision has a cause of its own.
 pub(super) fn blocking(context: &CauseContext<'_>) -> Option<Cause> {
     let (observed, current) = (context.observed, context.revision?);
-    if !observed.workload.kind().pods().wait_for_each_other(&observed.workload) {
+    let (kind, workload) = (observed.workload.kind(), &observed.workload);
+    if !kind.pods().wait_for_each_other(workload) || !kind.waits_for_broken_pods(workload) {
         return None;
     }
     let unready = observed.own_pods().filter(|pod| !pod.ready && !pod.terminating);
