@@ -1,5 +1,6 @@
 //! Pods without a node, or whose node rejects them, lacks their volumes, or is unreachable.
 
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::context::{CauseContext, SLOW_AFTER};
@@ -115,11 +116,19 @@ const REFUSED_FOR_GOOD: [&str; 8] = [
     "PodFeatureUnsupported",
 ];
 
-/// Returns the problem of a failed pod that the kubelet evicted (`Evicted`, `Preempting`) or rejected
+/// The reasons of a kubelet that ended or rejected a pod because its node shuts down (`pkg/kubelet/nodeshutdown`).
+const NODE_SHUTDOWN: [&str; 2] = ["Terminated", "NodeShutdown"];
+
+/// How long a pod that ended is a problem. Its controller replaces it, in a DaemonSet after at most 15 minutes, but the pods of
+/// Deployments stay for days.
+const ENDED_LIMIT: SignedDuration = SignedDuration::from_hours(1);
+
+/// Returns the problem of a failed pod that the kubelet evicted (`Evicted`, `Preempting`), ended with its node, or rejected
 /// (`OutOfcpu`, `UnexpectedAdmissionError`, `NodeAffinity`). If all containers of an evicted pod exited with 0,
 /// only an event shows the eviction.
 pub(super) fn refused(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    if !pod.has_ended() {
+    let is_old = |ended| context.now.duration_since(ended) > ENDED_LIMIT;
+    if !pod.has_ended() || ended_at(pod).is_some_and(is_old) {
         return None;
     }
     if pod.phase != "Failed" || pod.reason.is_empty() {
@@ -129,9 +138,18 @@ pub(super) fn refused(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     if matches!(pod.reason.as_str(), "Evicted" | "Preempting") {
         return Some(Cause::new(CauseId::Evicted, pod.reason.as_str()).with_evidence(pod.message.trim()));
     }
+    if NODE_SHUTDOWN.contains(&pod.reason.as_str()) {
+        return Some(Cause::new(CauseId::Evicted, "its node shut down").with_evidence(pod.message.trim()));
+    }
     let summary = format!("refused by its node, {}", pod.reason);
     let refused = Cause::new(CauseId::NodeRefused, summary).with_evidence(pod.message.trim());
     Some(Cause { is_transient: !REFUSED_FOR_GOOD.contains(&pod.reason.as_str()), ..refused })
+}
+
+/// Returns when a pod ended, at the latest: its containers, or the kubelet that rejected it once it was scheduled.
+fn ended_at(pod: &Pod) -> Option<Timestamp> {
+    let ends = pod.containers.iter().filter_map(|container| container.latest_termination()?.finished);
+    ends.chain(pod.readiness.since).chain(pod.scheduling.since).max()
 }
 
 /// Returns the problem of a pod whose kubelet has not reported a status. A kubelet does so within a second after

@@ -119,6 +119,16 @@ fn pods_evicted_or_rejected_by_their_node_are_reported() {
             ("evicted", true, "Evicted", Some("The node was low on resource: memory.")),
         ),
         (
+            "Terminated",
+            "Pod was terminated in response to imminent node shutdown.",
+            (
+                "evicted",
+                true,
+                "its node shut down",
+                Some("Pod was terminated in response to imminent node shutdown."),
+            ),
+        ),
+        (
             "OutOfcpu",
             "Node didn't have enough resource: cpu, requested: 2000, used: 3500, capacity: 4000",
             (
@@ -141,6 +151,12 @@ fn pods_evicted_or_rejected_by_their_node_are_reported() {
     ] {
         let failed = json!({"status": {"phase": "Failed", "reason": reason, "message": message, "containerStatuses": []}});
         let pod = merged(broken_pod("Deployment", "web-2-a", 2, &json!({})), &failed);
+        for (ended, is_cause) in [("2026-11-20T13:00:00Z", true), ("2026-11-20T12:59:59Z", false)] {
+            let conditions = json!([{"type": "Ready", "status": "False", "lastTransitionTime": ended}]);
+            let pod = merged(pod.clone(), &json!({"status": {"conditions": conditions}}));
+            let document = document("Deployment", &[workload("Deployment"), pod]);
+            assert_eq!(!cause_ids(&document).is_empty(), is_cause, "{reason} at {ended}");
+        }
         let document = document("Deployment", &[workload("Deployment"), pod]);
         assert_eq!(only(&document), expected);
     }
