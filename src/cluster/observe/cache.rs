@@ -1,6 +1,6 @@
 //! The targets of an observer, and what is emitted about them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem::take;
 
 use super::collections::{Collection, Collections, Reading};
@@ -18,8 +18,9 @@ pub(super) type TargetEvents = Vec<(TargetId, TargetEvent)>;
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     pub(super) collections: Collections,
-    /// Each with its id as the index.
-    targets: Vec<Target>,
+    pub(super) targets: BTreeMap<TargetId, Target>,
+    /// How many targets were added.
+    added: usize,
     /// The targets by their collection and key.
     by_key: HashMap<(usize, String), Vec<TargetId>>,
     /// The owners of the objects that changed since the last flush; none if all may have changed.
@@ -30,7 +31,7 @@ pub(super) struct Cache {
 
 /// A workload, and what was emitted about it.
 #[derive(Debug)]
-struct Target {
+pub(super) struct Target {
     /// The collection of its workload.
     collection: usize,
     /// The state that was emitted last, or as it was found.
@@ -39,29 +40,38 @@ struct Target {
     unemitted: Vec<Workload>,
     /// Whether everything was read once. Without revisions a workload would look failed, without pods held.
     was_read: bool,
-    /// The resourceVersion of the last state of the watch; none while it does not exist. It stays a target, as it may be
-    /// created again.
+    /// Whether a search found it. It stays a target while it does not exist, as it may be created again.
+    is_found: bool,
+    /// The resourceVersion of the last state of the watch; none while it does not exist.
     version: Option<String>,
 }
 
 impl Cache {
     /// Adds a target whose workload is in a collection.
-    pub(super) fn add_target(&mut self, collection: usize, workload: Workload) -> TargetId {
-        let id = TargetId(self.targets.len());
+    pub(super) fn add_target(&mut self, collection: usize, workload: Workload, is_found: bool) -> TargetId {
+        let id = TargetId(self.added);
+        self.added += 1;
         self.by_key.entry((collection, key(workload.object()))).or_default().push(id);
-        self.targets.push(Target {
-            collection,
-            workload,
-            unemitted: Vec::new(),
-            was_read: false,
-            version: None,
-        });
+        let (unemitted, was_read, version) = (Vec::new(), false, None);
+        self.targets.insert(id, Target { collection, workload, unemitted, was_read, is_found, version });
         id
+    }
+
+    /// Records that the workload of a target does not exist, and forgets a target that no search found: a cluster can delete
+    /// any number of them.
+    fn delete_target(&mut self, id: TargetId, events: &mut TargetEvents) {
+        events.push((id, TargetEvent::Deleted));
+        let Some(target) = self.targets.get_mut(&id) else { return };
+        target.version = None;
+        if !target.is_found {
+            self.by_key.remove(&(target.collection, key(target.workload.object())));
+            self.targets.remove(&id);
+        }
     }
 
     /// Returns the observation of each workload that exists.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
-        let existing = self.targets.iter().filter(|target| target.version.is_some());
+        let existing = self.targets.values().filter(|target| target.version.is_some());
         existing
             .map(|target| self.collections.observe(target.unemitted.last().unwrap_or(&target.workload), &[]))
     }
@@ -90,26 +100,23 @@ impl Cache {
                     // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
                     listed.extend(self.apply_state(index, key, facts, true, events));
                 }
-                for (id, target) in self.targets.iter_mut().enumerate() {
-                    if target.collection == index && !listed.contains(&TargetId(id)) {
-                        target.version = None;
-                        events.push((TargetId(id), TargetEvent::Deleted));
-                    }
-                }
+                let of_type = self.targets.iter().filter(|(_, target)| target.collection == index);
+                let ids: Vec<_> = of_type.map(|(id, _)| *id).filter(|id| !listed.contains(id)).collect();
+                ids.into_iter().for_each(|id| self.delete_target(id, events));
             }
             Delta::Changed(key, facts, _) => drop(self.apply_state(index, key, facts, false, events)),
             Delta::Removed(key, _) => {
-                for id in self.by_key.get(&(index, key)).into_iter().flatten() {
-                    if self.targets.get_mut(id.0).is_some_and(|target| target.version.take().is_some()) {
-                        events.push((*id, TargetEvent::Deleted));
+                for id in self.by_key.get(&(index, key)).cloned().unwrap_or_default() {
+                    if self.targets.get(&id).is_some_and(|target| target.version.is_some()) {
+                        self.delete_target(id, events);
                     }
                 }
             }
             Delta::Unreadable(error) => {
-                for (id, target) in self.targets.iter_mut().enumerate() {
+                for (id, target) in &mut self.targets {
                     if target.collection == index {
                         target.version = None;
-                        events.push((TargetId(id), TargetEvent::Unreadable(error.clone())));
+                        events.push((*id, TargetEvent::Unreadable(error.clone())));
                     }
                 }
                 self.errors.push(error);
@@ -130,11 +137,11 @@ impl Cache {
         let Facts::Workload(workload) = facts else { return Vec::new() };
         let mut ids = self.by_key.get(&(index, key)).cloned().unwrap_or_default();
         if ids.is_empty() {
-            ids.push(self.add_target(index, (*workload).clone()));
+            ids.push(self.add_target(index, (*workload).clone(), false));
         }
         let version = workload.object().resource_version().map(str::to_owned);
         for id in &ids {
-            let Some(target) = self.targets.get_mut(id.0) else { continue };
+            let Some(target) = self.targets.get_mut(id) else { continue };
             let is_known = version.is_some() && target.version == version;
             target.version.clone_from(&version);
             let [known, new] = [&target.workload, &*workload].map(|one| one.object().version_number());
@@ -157,7 +164,7 @@ impl Cache {
             Refresh::Deleted => return events.push((id, TargetEvent::Deleted)),
             Refresh::Unreadable(error) => return events.push((id, TargetEvent::Unreadable(error))),
         };
-        let Some(target) = self.targets.get_mut(id.0) else { return };
+        let Some(target) = self.targets.get_mut(&id) else { return };
         let known = target.unemitted.drain(..).next_back().unwrap_or_else(|| target.workload.clone());
         let [known_version, read] = [&known, &workload].map(|one| one.object().version_number());
         let is_older = known_version.zip(read).is_some_and(|(known, read)| known > read);
@@ -173,8 +180,8 @@ impl Cache {
         let is_changed = |target: &Target| {
             owners.as_ref().is_none_or(|owners| self.collections.has_changed(&target.workload, owners))
         };
-        let changed = self.targets.iter().enumerate().filter(|(_, target)| is_changed(target));
-        let changed: Vec<_> = changed.map(|(id, _)| TargetId(id)).collect();
+        let changed = self.targets.iter().filter(|(_, target)| is_changed(target));
+        let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
         for id in changed {
             self.emit(id, events);
         }
@@ -182,7 +189,7 @@ impl Cache {
 
     /// Emits the observation of a workload, once its revisions and pods were read too: then one for each of its states so far.
     fn emit(&mut self, id: TargetId, events: &mut TargetEvents) {
-        let Some(target) = self.targets.get_mut(id.0) else { return };
+        let Some(target) = self.targets.get_mut(&id) else { return };
         let mut states = take(&mut target.unemitted);
         if target.was_read && states.is_empty() {
             states.push(target.workload.clone());

@@ -68,7 +68,7 @@ impl Observer {
         for found in found {
             let type_ = found.kind().type_();
             if let Some(collection) = observer.cache.collections.index_of(type_, found.object().namespace()) {
-                observer.cache.add_target(collection, found.clone());
+                observer.cache.add_target(collection, found.clone(), true);
             }
         }
         observer.start_in_each_namespace(|found| found.kind().revisions().type_());

@@ -68,7 +68,7 @@ fn cache(names: &[&str]) -> Cache {
         cache.collections.add(type_, Some("n"));
     }
     for name in names {
-        cache.add_target(WORKLOADS, workload(name, 1));
+        cache.add_target(WORKLOADS, workload(name, 1), true);
     }
     cache
 }
@@ -131,6 +131,24 @@ fn a_pod_belongs_to_the_owner_of_its_replica_set_only() {
     assert_eq!(emitted(&mut cache, PODS, changed(pod("q", "t", 1))), [], "the owner is not known yet");
     assert_eq!(emitted(&mut cache, REVISIONS, changed(revision("t", "web"))), [(0, of(&["q"]))]);
     assert_eq!(emitted(&mut cache, PODS, removed("n/p", 2)), [(1, of(&[]))]);
+}
+
+/// Preview environments come and go while `list --watch` runs.
+#[test]
+fn a_deleted_workload_of_a_scope_takes_no_memory() {
+    let mut of_scope = cache(&[]);
+    for (delta, kept) in [
+        (listed(vec![state("web", 1), state("api", 1)]), 2),
+        (removed("n/web", 2), 1),
+        (listed(Vec::new()), 0),
+        (changed(state("web", 5)), 1),
+    ] {
+        emitted(&mut of_scope, WORKLOADS, delta);
+        assert_eq!((of_scope.targets.len(), of_scope.observations().count()), (kept, kept));
+    }
+    let mut found = cache(&["web"]);
+    emitted(&mut found, WORKLOADS, listed(Vec::new()));
+    assert_eq!((found.targets.len(), found.observations().count()), (1, 0), "it may be created again");
 }
 
 /// Returns a cache of a workload that was read with one ReplicaSet.
