@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::connection::Cluster;
 use crate::model::api::resource_type::POD;
-use crate::model::cause::container_logs::{LogLines, LogRef, last_lines};
+use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::text::untrusted::percent_encoded;
 
 /// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
@@ -22,9 +22,9 @@ const LINES: usize = 10;
 const ONE_NOTE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 impl Cluster {
-    /// Returns the last lines of a container's log as [`last_lines`] shortens them; no lines if it cannot be read. None, with
+    /// Returns the last lines of a container's log, with their secrets; no lines if it cannot be read. None, with
     /// one notice, if RBAC forbids that. The API server cuts the log from the first of these lines on, so it is asked for
-    /// more than is returned.
+    /// more than is shown.
     pub async fn log_lines(&self, namespace: &str, log: LogRef) -> Option<LogLines> {
         let LogRef { pod, container, previous } = log;
         let path = format!(
@@ -36,7 +36,7 @@ impl Cluster {
         let lines = match timeout(LOG_TIMEOUT, read).await {
             Ok(Ok(bytes)) => {
                 let text = String::from_utf8_lossy(&bytes);
-                if is_missing_log(&text) { Vec::new() } else { last_lines(&text) }
+                if is_missing_log(&text) { Vec::new() } else { text.lines().map(str::to_owned).collect() }
             }
             Ok(Err(failure)) if failure.is_forbidden() => {
                 self.notify_once("logs", "note: container logs are not shown: cannot read logs", ONE_NOTE);

@@ -44,15 +44,14 @@ const LINE_LIMIT: usize = 1 << 10;
 const LOG_LIMIT: usize = 8 << 10;
 
 /// Returns the last lines of a log: 1 KiB of each one, and no more than fit into 8 KiB. A long line before a panic leaves
-/// room for the panic.
-#[must_use]
-pub fn last_lines(log: &str) -> Vec<String> {
-    let cut = |line: &str| match (line.len() > LINE_LIMIT).then(|| line.char_indices()) {
-        None => line.to_owned(),
-        Some(letters) => {
-            let within = letters.take_while(|(at, letter)| at + letter.len_utf8() <= LINE_LIMIT);
-            within.map(|(_, letter)| letter).chain("...".chars()).collect()
+/// room for the panic. Secrets must be masked before, because a part of one is not recognized.
+pub(super) fn last_lines(lines: impl DoubleEndedIterator<Item = String>) -> Vec<String> {
+    let cut = |line: String| {
+        if line.len() <= LINE_LIMIT {
+            return line;
         }
+        let within = line.char_indices().take_while(|(at, letter)| at + letter.len_utf8() <= LINE_LIMIT);
+        within.map(|(_, letter)| letter).chain("...".chars()).collect()
     };
     let mut room = LOG_LIMIT;
     let fits = |line: &String| {
@@ -60,7 +59,7 @@ pub fn last_lines(log: &str) -> Vec<String> {
         room = room.saturating_sub(line.len());
         is_fitting
     };
-    let mut lines: Vec<_> = log.lines().rev().map(cut).take_while(fits).collect();
+    let mut lines: Vec<_> = lines.rev().map(cut).take_while(fits).collect();
     lines.reverse();
     lines
 }
@@ -116,6 +115,7 @@ mod tests {
 
     #[test]
     fn long_lines_leave_room_for_the_last_ones() {
+        let last_lines = |log: &str| super::last_lines(log.lines().map(str::to_owned));
         let long = "é".repeat(9_000);
         let lines = last_lines(&format!("first\n{long}\npanic: no database\n"));
         assert_eq!(lines.len(), 3);

@@ -33,7 +33,9 @@ use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::revision::template::secrets_in;
-use crate::model::text::secret::{MASK, without_secrets};
+use crate::model::status::verdict;
+use crate::model::text::secret::{MASK, SHORTEST_SECRET, without_secrets};
+use container_logs::last_lines;
 use context::{CauseContext, PodProblem};
 
 /// Returns the causes why a rollout whose verdict has this state does not progress, without the crash loops that an option
@@ -163,12 +165,12 @@ fn names_objects(id: CauseId) -> bool {
         )
 }
 
-/// Masks the secrets in a container's last lines: values with the form of a secret, and the secret values in the
-/// workload's templates.
+/// Returns a container's last lines, shortened, with the secrets masked: values with the form of a secret, and the secret values
+/// in the workload's templates.
 #[must_use]
-pub fn without_secrets_of(observed: Option<&Observation>, lines: &[String]) -> Vec<String> {
+pub fn last_lines_without_secrets(observed: Option<&Observation>, lines: &[String]) -> Vec<String> {
     let secrets = observed.map(secrets).unwrap_or_default();
-    lines.iter().map(|line| without(&secrets, line)).collect()
+    last_lines(lines.iter().map(|line| without(&secrets, line)))
 }
 
 /// Masks these secrets in a text, and every value with the form of a secret.
@@ -177,12 +179,17 @@ fn without(secrets: &[String], text: &str) -> String {
     without_secrets(&known)
 }
 
-/// Returns the values of environment variables and headers with secret-looking names, in every revision and in the live
-/// template. A template that admission rejects never becomes a revision, but the error may quote it.
+/// Returns the values of environment variables with secret-looking names, in every revision and in the live
+/// template, and each line of them, because a log shows a key line by line. A template that admission rejects never becomes a
+/// revision, but the error may quote it.
 fn secrets(observed: &Observation) -> Vec<String> {
     let live = observed.workload.object().at("/spec/template").map(secrets_in).unwrap_or_default();
     let revisions = observed.revisions.iter().flat_map(|revision| revision.secrets.iter().cloned());
     let mut secrets: Vec<_> = revisions.chain(live).collect();
+    let lines = secrets.iter().filter(|secret| secret.contains('\n')).flat_map(|secret| secret.lines());
+    let lines = lines.map(str::trim).filter(|line| line.len() >= SHORTEST_SECRET);
+    let lines: Vec<_> = lines.map(str::to_owned).collect();
+    secrets.extend(lines);
     // Longest first, because one secret may be a part of another.
     secrets.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
     secrets.dedup();
@@ -412,6 +419,26 @@ mod tests {
             }
             let first_crash = 5 + run;
             assert_eq!(stuck_since, Some(first_crash + run + 30), "the second run and 30 s later");
+        }
+    }
+
+    /// A program logs a key line by line, and of a long line only the beginning is shown.
+    #[test]
+    fn each_line_of_a_secret_is_masked_before_lines_are_cut() {
+        let mut observed = observation(&json!({}), None);
+        let mut workload = observed.workload.object().json().clone();
+        workload["spec"]["template"]["spec"]["containers"][0]["env"] = json!([
+            {"name": "TLS_KEY", "value": "-----BEGIN KEY-----\nMIIEvQIBADANBgkqh\nAb9x\n-----END KEY-----\n"},
+            {"name": "API_TOKEN", "value": "0123456789abcdef"},
+        ]);
+        observed.replace_workload(Workload::of_json(&workload).unwrap());
+        let long = "x".repeat(1_020);
+        for (line, shown) in [
+            ("MIIEvQIBADANBgkqh", "***".to_owned()),
+            ("  Ab9x ready", "  *** ready".to_owned()),
+            (format!("{long}0123456789abcdef").as_str(), format!("{long}***")),
+        ] {
+            assert_eq!(last_lines_without_secrets(Some(&observed), &[line.to_owned()]), [shown]);
         }
     }
 

@@ -9,7 +9,7 @@ use super::evaluation::{RolloutEvaluation, Warnings};
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
-use crate::model::cause::{Cause, by_importance, without_secrets_of};
+use crate::model::cause::{Cause, by_importance, last_lines_without_secrets};
 use crate::model::change::effect::{Effect, LeastTime};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Now, StopSignal, TargetEvent};
@@ -254,7 +254,7 @@ impl FollowedTarget {
         if log.lines.is_empty() {
             return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
         }
-        let log = LogLines { lines: without_secrets_of(self.observation(), &log.lines), ..log };
+        let log = LogLines { lines: last_lines_without_secrets(self.observation(), &log.lines), ..log };
         if self.logs.keep(log.clone()) {
             self.evaluation.effects.reports.push(Report::Log { log });
         }

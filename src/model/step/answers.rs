@@ -11,9 +11,9 @@ use super::reconcile::cut_short;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
-use crate::model::cause::without_secrets_of;
-use crate::model::change::write_result::{DeletionResult, WriteResult};
-use crate::model::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
+use crate::model::cause::last_lines_without_secrets;
+use crate::model::change::answer::{DeletionResult, WriteResult};
+use crate::model::engine::{Engine, Now, PodRef, StopSignal, TargetEvent};
 use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -53,8 +53,8 @@ impl Stepper {
         let (mut is_fresh, mut stored) = (false, None);
         match event {
             // Also useful after the outcome.
-            LoopEvent::Target(_, TargetEvent::Log(log)) => {
-                let lines = without_secrets_of(self.cluster.observed(), &log.lines);
+            StepEvent::Target(TargetEvent::Log(log)) => {
+                let lines = last_lines_without_secrets(self.cluster.observed(), &log.lines);
                 self.reporter.report(StepReport::Log(LogLines { lines, ..log }));
             }
             _ if self.is_finished() => {}
