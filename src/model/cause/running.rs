@@ -194,8 +194,12 @@ fn memory_limit_of_killed<'a>(
     if ending.exit_code != 137 || is_probed { None } else { memory_limit(container, context) }
 }
 
+/// The kubelet records 25 events of a pod at once, and then one in this time (`EventSourceObjectSpamFilter` of client-go).
+const EVENT_INTERVAL: SignedDuration = SignedDuration::from_mins(5);
+
 /// Returns the failed probe that made the kubelet kill the container. A killed container exits with 0 or by a
-/// signal. Any other exit code is the container's own failure, even if a probe failed too.
+/// signal. Any other exit code is the container's own failure, even if a probe failed too. The probe failed during that
+/// run, or shortly before a run that a signal ended, because the event of a crash loop may not be recorded again.
 fn killed_by_probe<'a>(
     container: &Container,
     ending: &Termination,
@@ -205,9 +209,11 @@ fn killed_by_probe<'a>(
     if !ending.is_stopped() {
         return None;
     }
+    let lag = if ending.exit_code == 0 { SignedDuration::ZERO } else { EVENT_INTERVAL };
+    let since = ending.started.and_then(|started| started.checked_sub(lag).ok());
     let probes = [(CauseId::LivenessProbe, "liveness"), (CauseId::StartupProbe, "startup")];
     probes.into_iter().find_map(|(id, which)| {
-        last_failure(which, pod, &container.name, context).map(|message| (id, which, message))
+        last_failure(which, pod, &container.name, since, context).map(|message| (id, which, message))
     })
 }
 
@@ -256,7 +262,9 @@ pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseCont
     Some(match probe("readinessProbe") {
         Some(readiness) => {
             Cause::new(CauseId::ReadinessProbe, format!("readiness probe fails, {}", handler_text(readiness)))
-                .with_evidence(last_failure("readiness", pod, &container.name, context).unwrap_or_default())
+                .with_evidence(
+                    last_failure("readiness", pod, &container.name, None, context).unwrap_or_default(),
+                )
         }
         None => Cause::new(CauseId::NotReady, "runs, but is not ready"),
     })
@@ -279,8 +287,15 @@ pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause
 /// Returns the message of a probe's last failure. The event reads `Readiness probe failed: HTTP probe failed with
 /// statuscode: 503`, or `errored` if the kubelet could not run the probe (`pkg/kubelet/prober`). `which` is
 /// `readiness`, `liveness` or `startup`.
-fn last_failure<'a>(which: &str, pod: &Pod, container: &str, context: &CauseContext<'a>) -> Option<&'a str> {
-    context.warnings(pod, container).filter(|warning| warning.reason == "Unhealthy").find_map(|warning| {
+fn last_failure<'a>(
+    which: &str,
+    pod: &Pod,
+    container: &str,
+    since: Option<Timestamp>,
+    context: &CauseContext<'a>,
+) -> Option<&'a str> {
+    let warnings = context.warnings(pod, container).filter(|warning| warning.last >= since);
+    warnings.filter(|warning| warning.reason == "Unhealthy").find_map(|warning| {
         let (probe, rest) = warning.message.split_once(" probe ")?;
         probe
             .eq_ignore_ascii_case(which)

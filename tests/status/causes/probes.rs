@@ -54,6 +54,26 @@ fn failed_probes_are_reported() {
     }
 }
 
+/// The kubelet may not record the event of each failure in a crash loop, but never one of a container that ended by itself.
+#[test]
+fn a_probe_that_failed_in_an_earlier_run_killed_nothing() {
+    for (exit_code, failed, id) in [
+        (0, "2026-11-20T13:50:00Z", "liveness-probe"),
+        (0, "2026-11-20T13:49:59Z", "crash-loop"),
+        (143, "2026-11-20T13:45:00Z", "liveness-probe"),
+        (143, "2026-11-20T13:44:59Z", "crash-loop"),
+    ] {
+        let run = json!({"startedAt": "2026-11-20T13:50:00Z", "finishedAt": "2026-11-20T13:59:00Z"});
+        let container =
+            merged(crashed("Completed", exit_code, ""), &json!({"lastState": {"terminated": run}}));
+        let message = "Liveness probe failed: HTTP probe failed with statuscode: 503";
+        let event = merged(warning("uid-web-2-a", "Unhealthy", message), &json!({"lastTimestamp": failed}));
+        let pod = broken_pod("Deployment", "web-2-a", 2, &container);
+        let document = document("Deployment", &[workload("Deployment"), pod, event]);
+        assert_eq!(only(&document).0, id, "exit {exit_code}, {failed}");
+    }
+}
+
 #[test]
 fn an_unready_container_has_a_grace_period() {
     let since = |time: &str| json!({"state": {"running": {"startedAt": time}}});
