@@ -12,14 +12,18 @@ use crate::model::cause::{AllowedRestarts, is_crash_looping};
 use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
+use crate::model::text::json::Digest;
 
 /// The best counters of a rollout so far, and when they last improved.
 ///
 /// A crash loop makes pods ready and unready again, and the Deployment controller counts each
-/// change as progress. Here only a new best value counts.
-#[derive(Debug, Default)]
+/// change as progress. Here only a new best value counts, and a change of the spec. An autoscaler changes the number of
+/// pods again and again.
+#[derive(Clone, Debug, Default)]
 pub(in crate::model) struct ProgressClock {
     generation: i64,
+    /// The digest of the spec without the number of pods, at that generation.
+    spec: Option<Digest>,
     /// The updated, the ready and the available pods, and the negated number of the outdated ones.
     furthest: Option<[i64; 4]>,
     last_progress: Duration,
@@ -32,18 +36,26 @@ impl ProgressClock {
         let available = counts.available.unwrap_or_default();
         let here = [counts.updated, counts.ready, available, -counts.outdated()];
         let generation = workload.object().generation();
-        let before = self.furthest.filter(|_| generation == self.generation);
+        let spec = self.spec.filter(|_| generation == self.generation).or_else(|| spec_digest(workload));
+        let before = self.furthest.filter(|_| spec == self.spec);
         let furthest = before.map_or(here, |before| std::array::from_fn(|i| before[i].max(here[i])));
         if before != Some(furthest) {
             self.last_progress = now;
         }
-        (self.generation, self.furthest) = (generation, Some(furthest));
+        (self.generation, self.spec, self.furthest) = (generation, spec, Some(furthest));
     }
 
     /// Returns when the counters last improved, counted from the start of the follower.
     pub(in crate::model) fn last_progress(&self) -> Duration {
         self.last_progress
     }
+}
+
+/// Returns the digest of the spec without the number of pods.
+fn spec_digest(workload: &Workload) -> Option<Digest> {
+    let mut spec = workload.object().at("/spec")?.clone();
+    spec.as_object_mut()?.remove("replicas");
+    Some(Digest::of(&spec))
 }
 
 /// The fewest pods that must become available before there is an estimate. The first one may have

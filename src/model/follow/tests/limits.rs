@@ -114,6 +114,26 @@ fn the_deadline_applies_to_workloads_without_their_own() {
     fixture.pass(20);
     assert_eq!(fixture.outcome(), failed.as_ref());
 
+    // An autoscaler restarts it only by pods that make progress, and another spec does.
+    for (spec, expected) in [(json!({}), failed.as_ref()), (json!({"minReadySeconds": 1}), None)] {
+        let mut fixture = FollowerFixture::of(options(), stateful_set([3, 2, 2, 2], 0));
+        for generation in 3..6 {
+            fixture.pass(90);
+            let mut scaled = Truth {
+                generation,
+                observed_generation: generation,
+                wanted: generation % 2 + 3,
+                ..stateful_set([3, 2, 2, 2], 0)
+            };
+            if generation == 5 {
+                scaled.spec.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+            }
+            fixture.becomes(scaled);
+        }
+        fixture.pass(40);
+        assert_eq!(fixture.outcome(), expected, "{spec}");
+    }
+
     let mut fixture = FollowerFixture::of(options(), deployment(BEGUN));
     fixture.pass(10_000);
     assert_eq!(fixture.outcome(), None);
