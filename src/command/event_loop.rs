@@ -37,10 +37,13 @@ pub(super) trait Executor<E: Engine> {
         std::future::pending().await
     }
 
-    /// Returns a change of a target for the engine; none if the executor completes it, and answers then.
-    fn pass_on(&mut self, change: TargetEvent) -> Option<TargetEvent> {
-        Some(change)
+    /// Whether a task that was started has to be awaited, even after one signal: it may be a write in flight.
+    fn is_busy(&self) -> bool {
+        false
     }
+
+    /// Returns the events of the engine for a change of a target.
+    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
 
     /// Called after each event.
     fn after_event(&mut self, _engine: &E) {}
@@ -117,15 +120,15 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
     /// `biased` takes the first event that is ready, in this order, so that a run can be repeated. Watches are last: they can
     /// always be ready, and would starve timers. A wait that is dropped loses no event.
     async fn run(&mut self, mut stops: StopSignals) {
-        let mut is_stopped = false;
-        while !self.engine.is_finished() {
+        let (mut is_stopped, mut signals) = (false, 0);
+        while !self.engine.is_finished() || self.executor.is_busy() && signals < 2 {
             let started = self.started;
             let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
             let events = tokio::select! {
                 biased;
                 stop = stops.next() => {
-                    is_stopped = true;
-                    vec![LoopEvent::Stop(stop)]
+                    (is_stopped, signals) = (true, signals + 1);
+                    vec![E::stop_event(stop)]
                 }
                 answer = self.executor.answer() => vec![LoopEvent::Answer(answer)],
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
@@ -135,8 +138,8 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
                 changes = self.observer.next() => self.events_of(changes),
             };
             self.apply(events).await;
-            if !is_stopped && !self.ui.can_write() {
-                let Some(stop) = self.executor.without_output() else { break };
+            if !is_stopped && !self.ui.can_write() && !self.executor.is_busy() {
+                let Some(event) = self.executor.without_output() else { break };
                 is_stopped = true;
                 self.apply(vec![LoopEvent::Stop(stop)]).await;
             }

@@ -9,19 +9,22 @@
 //! 5. [`Following::execute`](Executor::execute) executes each task. What it answers is an event again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use k8s_openapi::jiff::Timestamp;
-use tokio::time::Instant;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
 
 use super::context::{CommandOutcome, Context};
 use super::event_loop::{Executor, drive};
 use super::patch::{self, PatchTarget};
-use super::targets::read_for_write;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::observe::Observer;
-use crate::cluster::reader::reread;
+use crate::cluster::reader::{Needs, read_one, reread};
 use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -34,7 +37,7 @@ use crate::model::follow::{
 };
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
-use crate::render::message_writer::Frame;
+use crate::render::message_writer::{Frame, MessageWriter};
 use crate::render::state_words::NameContext;
 use crate::render::status::{ReportFormat, json, stale_configuration};
 use crate::render::ui::Ui;
@@ -70,6 +73,27 @@ impl Following<'_> {
             render::print_outcome(target, result, self.names, server_time, false, ui);
         }
     }
+
+    /// Prints one report; with frames only what no frame shows, above the frame.
+    pub(super) fn report(
+        &self,
+        follower: &Follower,
+        (id, report): &(TargetId, Report),
+        now: Now,
+        ui: &mut Ui,
+    ) {
+        let Some(target) = follower.targets().get(id.0) else { return };
+        match &self.format {
+            ReportFormat::Documents(form) => ui.out_streamed(&json::event(target, report, now), form),
+            ReportFormat::Lines => render::print(target, report, self.names, self.shows_pods, now, ui),
+            ReportFormat::Frames => ui.err_lines(render::above_frame(target, report, self.names)),
+        }
+    }
+
+    /// Whether a report is a result.
+    pub(super) fn is_result((_, report): &(TargetId, Report)) -> bool {
+        matches!(report, Report::Ended { .. })
+    }
 }
 
 /// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`, whose
@@ -84,14 +108,13 @@ pub(super) async fn run(
     so_far.print_errors(ui);
     let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
-    let signals = following.context.world.signals.clone();
-    let mut executor = following;
+    let (signals, mut executor) = (following.context.world.signals.clone(), FollowExecutor::new(following));
     let ((follower, _), configuration) = with_optional_read(
         drive(follower, &mut executor, &found, cluster, signals, ui),
         named_configuration(&following.configuration, following.context.source),
     )
     .await;
-    if following.draws() {
+    if executor.draws() {
         following.draw_last(&follower, cluster.now(), ui);
     }
     if ui.is_closed() {
@@ -146,8 +169,23 @@ pub(super) fn print_remarks(
     }
 }
 
-/// The executor is a reference, because nothing of how to follow changes meanwhile.
-impl Executor<Follower> for &Following<'_> {
+/// Executes the tasks of a follower, and shows its reports.
+struct FollowExecutor<'a> {
+    following: &'a Following<'a>,
+    /// Whether a signal ends the command: it begins no write any more.
+    is_stopped: watch::Sender<bool>,
+    /// The rollbacks and the deletions in flight.
+    in_flight: FuturesUnordered<LocalBoxFuture<'a, Vec<FollowerEvent>>>,
+}
+
+impl<'a> FollowExecutor<'a> {
+    fn new(following: &'a Following<'a>) -> Self {
+        let (is_stopped, _) = watch::channel(false);
+        Self { following, is_stopped, in_flight: FuturesUnordered::new() }
+    }
+}
+
+impl Executor<Follower> for FollowExecutor<'_> {
     async fn execute(
         &mut self,
         (id, task): (TargetId, FollowerTask),
@@ -155,8 +193,10 @@ impl Executor<Follower> for &Following<'_> {
         observer: &mut Observer,
         _now: Now,
         ui: &mut Ui,
-    ) -> Option<FollowerAnswer> {
-        let target = follower.targets().get(id.0)?;
+    ) -> Vec<FollowerEvent> {
+        let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
+        let (source, messages) = (self.following.context.source, ui.messages());
+        let stopped = self.is_stopped.subscribe();
         match task {
             FollowerTask::Refresh => observer.refresh(id),
             FollowerTask::WatchWarnings => drop(observer.watch_warnings()),
@@ -164,43 +204,79 @@ impl Executor<Follower> for &Following<'_> {
                 observer.read_log(id, target.workload().object().namespace(), log);
             }
             FollowerTask::RollBack => {
-                let written = undo_on_failure(target, self.context.source, ui).await;
-                return vec![FollowerEvent::RolledBack(id, written.map(|written| written.map(Box::new)))];
+                let target = target.clone();
+                self.in_flight.push(Box::pin(async move {
+                    let written = undo_on_failure(&target, source, &messages, stopped).await;
+                    vec![FollowerEvent::RolledBack(id, written.map(Box::new))]
+                }));
             }
             FollowerTask::DeletePod(pod) => {
-                delete_stuck(target.workload(), &pod, self.context.source, ui).await;
+                let workload = target.workload().clone();
+                self.in_flight.push(Box::pin(async move {
+                    if !*stopped.borrow() {
+                        delete_stuck(&workload, &pod, source, &messages).await;
+                    }
+                    Vec::new()
+                }));
             }
         }
+        Vec::new()
+    }
+
+    async fn results(&mut self) -> Vec<FollowerEvent> {
+        match self.in_flight.next().await {
+            Some(events) => events,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.in_flight.is_empty()
+    }
+
+    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
+        vec![FollowerEvent::Target(target, change)]
+    }
+
+    fn after_event(&mut self, follower: &Follower) {
+        self.is_stopped.send_replace(follower.is_stopped());
+    }
+
+    fn without_output(&self) -> Option<FollowerEvent> {
         None
     }
 
     fn draws(&self) -> bool {
-        self.format == ReportFormat::Frames
+        self.following.format == ReportFormat::Frames
     }
 
-    fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now, ui: &mut Ui) {
-        let Some(target) = follower.targets().get(id.0) else { return };
-        match &self.format {
-            ReportFormat::Documents(form) => ui.out_streamed(&json::event(target, report, now), form),
-            ReportFormat::Lines => render::print(target, report, self.names, self.shows_pods, now, ui),
-            ReportFormat::Frames => ui.err_lines(render::above_frame(target, report, self.names)),
-        }
+    fn report(&mut self, follower: &Follower, report: &(TargetId, Report), now: Now, ui: &mut Ui) {
+        self.following.report(follower, report, now, ui);
     }
 
-    fn is_result((_, report): &(TargetId, Report)) -> bool {
-        matches!(report, Report::Ended { .. })
+    fn is_result(report: &(TargetId, Report)) -> bool {
+        Following::is_result(report)
     }
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        Frame::of(follower, now, self.names, self.shows_pods, false, size)
+        let Following { names, shows_pods, .. } = *self.following;
+        Frame::of(follower, now, names, shows_pods, false, size)
     }
 }
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
 
-/// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
-/// first, also after a conflict, because the patch must match the objects as they are now.
+/// How long a rollback that cannot be written now is tried again. An API server restarts in less time.
+const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
+
+/// The first pause before a rollback is tried again. Each further one is twice as long, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Rolls a target back to the revision that was stable when following began. Reads everything again
+/// first, also after a conflict, because the patch must match the objects as they are now. It tries again while the API server
+/// cannot be reached or is overloaded, until the command is `stopped`, but never after a write that may be stored.
 ///
 /// # Errors
 /// When the template is no longer the followed one, when there is no stable revision, and when the write fails or its result
@@ -208,32 +284,59 @@ const MAX_CONFLICTS: usize = 5;
 async fn undo_on_failure(
     target: &FollowedTarget,
     source: &Source,
-    ui: &mut Ui,
-) -> Result<Option<Workload>, RollbackResult> {
+    messages: &MessageWriter,
+    mut stopped: watch::Receiver<bool>,
+) -> Result<Workload, RollbackResult> {
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
-    let mut retries = 0..MAX_CONFLICTS;
+    let (workload, begun) = (target.workload(), Instant::now());
+    let (mut pause, mut retries) = (FIRST_PAUSE, 0..MAX_CONFLICTS);
     loop {
-        let prepared = prepare_rollback(target, source, ui).await;
-        let prepared = prepared.map_err(|error| RollbackResult::not_started(&error))?;
-        let Some((workload, patch)) = prepared else { return Ok(None) };
-        return match patch::apply(&patch, &PatchTarget::of(&workload), options, source, ui).await {
-            WriteResult::Stored(object) => Workload::of(object).map(Some).ok_or_else(|| {
-                let name = workload.target();
-                let message = format!("the server answered to the rollback of {name} with another object");
-                RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
-            }),
+        let prepared = tokio::select! {
+            biased;
+            _ = stopped.wait_for(|is_stopped| *is_stopped) => {
+                Err(Error::new(ErrorKind::Conflict, "a signal ended the command before the write"))
+            }
+            prepared = prepare_rollback(target, source, messages) => prepared,
+        };
+        let written = match prepared {
+            Ok((to, patch)) => patch::apply(&patch, &PatchTarget::of(&to), options, source, messages).await,
+            Err(error) if error.kind() == ErrorKind::Unreachable => WriteResult::Unavailable(error),
+            Err(error) => WriteResult::Refused(error),
+        };
+        let unavailable = match written {
+            WriteResult::Stored(object) => {
+                return Workload::of(object).ok_or_else(|| {
+                    let name = workload.target();
+                    let message =
+                        format!("the server answered to the rollback of {name} with another object");
+                    RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
+                });
+            }
             WriteResult::Conflict(conflict) if !conflict.is_unanswered && retries.next().is_some() => {
                 continue;
             }
-            WriteResult::Conflict(conflict) => match conflict.error(&workload, "its rollback was prepared") {
-                error if conflict.is_unanswered => Err(RollbackResult::unknown(&error)),
-                error => Err(RollbackResult::not_started(&error)),
-            },
-            WriteResult::Refused(error) | WriteResult::Unavailable(error) => {
-                Err(RollbackResult::not_started(&error))
+            WriteResult::Conflict(conflict) => {
+                let error = conflict.error(workload, "its rollback was prepared");
+                let is_unknown = conflict.is_unanswered;
+                return Err(if is_unknown {
+                    RollbackResult::unknown(&error)
+                } else {
+                    RollbackResult::not_started(&error)
+                });
             }
-            WriteResult::Unknown(error) => Err(RollbackResult::unknown(&error)),
+            WriteResult::Refused(error) => return Err(RollbackResult::not_started(&error)),
+            WriteResult::Unknown(error) => return Err(RollbackResult::unknown(&error)),
+            WriteResult::Unavailable(error) => error,
         };
+        if begun.elapsed() + pause > ROLLBACK_LIMIT {
+            return Err(RollbackResult::not_started(&unavailable));
+        }
+        if pause == FIRST_PAUSE {
+            let name = workload.target();
+            messages.note(&format!("note: {name} cannot be rolled back yet: {unavailable}; trying again"));
+        }
+        let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
+        pause = (2 * pause).min(LONGEST_PAUSE);
     }
 }
 
@@ -241,10 +344,12 @@ async fn undo_on_failure(
 async fn prepare_rollback(
     target: &FollowedTarget,
     source: &Source,
-    ui: &mut Ui,
-) -> Result<Option<(Workload, Patch)>> {
+    messages: &MessageWriter,
+) -> Result<(Workload, Patch)> {
     let found = reread(target.workload(), source).await?;
-    let observed = read_for_write(found, source, ui).await?;
+    let (observed, notes) = read_one(found, Needs::WRITE, source).await;
+    notes.iter().for_each(|note| messages.note_once(note));
+    let observed = observed?;
     let workload = &observed.workload;
     if target.has_recovered(&observed, source.now()) {
         ui.err_line(&format!(
@@ -253,23 +358,26 @@ async fn prepare_rollback(
         ));
         return Ok(None);
     }
-    let stable = target.rollback_revision(&observed);
-    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why.words()))?;
-    ui.err_lines_once(owner_warnings::before_an_undo(workload));
-    ui.err_lines_once(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
+    let stable = match target.start_state() {
+        Some(start) => start.rollback_revision(&observed),
+        None => Err("the observation is incomplete"),
+    };
+    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why))?;
     let undo = undo(&observed, stable, &UndoOptions::default())?;
-    ui.err_lines_once(hold_effect(workload, &undo));
+    let warnings = owner_warnings::before_an_undo(workload).into_iter();
+    let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
+    warnings.chain(hold_effect(workload, &undo)).for_each(|line| messages.note_once(&line));
     let patch = undo.patch;
     Ok(Some((observed.workload, patch)))
 }
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
 /// continues when the user deletes the pod.
-async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, ui: &mut Ui) {
-    ui.err_line(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
+async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, messages: &MessageWriter) {
+    messages.note(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
     if let Some(why) = source.remove_pod(namespace, pod, false).await.refusal() {
-        ui.err_line(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+        messages.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
     }
 }

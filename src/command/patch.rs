@@ -8,7 +8,7 @@ use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::write_result::{Conflict, WriteResult, is_applied};
 use crate::model::kind::Workload;
-use crate::render::ui::Ui;
+use crate::render::message_writer::MessageWriter;
 
 /// How often a patch is sent at most: again after a 409 of the server, and rebuilt when a test failed and no conflict is
 /// left. A map that was absent exists now, or another client changed a field and changed it back.
@@ -20,13 +20,13 @@ pub(super) async fn apply(
     target: &PatchTarget<'_>,
     options: WriteOptions<'_>,
     source: &Source,
-    ui: &mut Ui,
+    messages: &MessageWriter,
 ) -> WriteResult {
     let mut patch = patch.clone();
     match attempt(&mut patch, target, options, source).await {
         WriteResult::Unknown(error) if !options.dry_run => {
             let now = target.read(source).await;
-            target.resolve_unknown(&patch, &error, now, ui)
+            target.resolve_unknown(&patch, &error, now, messages)
         }
         result => result,
     }
@@ -111,11 +111,17 @@ impl<'a> PatchTarget<'a> {
     }
 
     /// Returns the result of a patch without an answer, from the object as it is `now`.
-    fn resolve_unknown(&self, patch: &Patch, error: &Error, now: Result<Object>, ui: &mut Ui) -> WriteResult {
+    fn resolve_unknown(
+        &self,
+        patch: &Patch,
+        error: &Error,
+        now: Result<Object>,
+        messages: &MessageWriter,
+    ) -> WriteResult {
         let label = self.label();
         match now {
             Ok(now) if is_applied(patch, &now) => {
-                ui.err_line(&format!("note: {error}; read {label} again: the change was applied"));
+                messages.note(&format!("note: {error}; read {label} again: the change was applied"));
                 WriteResult::Stored(now)
             }
             Ok(now) => match Conflict::of(patch, &now) {

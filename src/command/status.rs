@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::event_loop::{Executor, StopSignals};
+use super::event_loop::StopSignals;
 use super::follow::{self, Following, print_remarks};
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
 use crate::cluster::concurrent::with_optional_read;
@@ -158,7 +158,7 @@ async fn evaluate_all(
 /// Evaluates one workload once: what a follower does with its first observation, and nothing more. Returns its outcome, and
 /// its document if the format has documents and it can be evaluated.
 async fn evaluate_once(
-    mut following: &Following<'_>,
+    following: &Following<'_>,
     observed: Observation,
     configuration: &[Configuration],
     reads_logs: bool,
@@ -186,7 +186,7 @@ async fn evaluate_once(
     }
     if following.format == ReportFormat::Lines {
         // The logs were read after the end.
-        reports.sort_by_key(<&Following<'_>>::is_result);
+        reports.sort_by_key(Following::is_result);
         for report in &reports {
             following.report(&follower, report, now, ui);
         }

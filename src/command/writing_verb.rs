@@ -184,7 +184,7 @@ impl<'a> Writer<'a> {
             dry_run: self.options.dry_run == DryRun::Server,
             field_manager: &self.options.field_manager,
         };
-        patch::apply(patch, target, options, self.context.source, self.ui).await
+        patch::apply(patch, target, options, self.source, &self.ui.messages()).await.stored()
     }
 
     /// Asks for confirmation with `--interactive`, writes a workload, and prints what was written. A client's dry run

@@ -18,7 +18,7 @@ const ABSENCE_GRACE: Duration = Duration::from_secs(10);
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The causes of one rollout.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::model) struct CauseLedger {
     reported: BTreeMap<CauseKey, ReportedCause>,
     /// The name of the revision that the grace periods are about.
@@ -38,7 +38,7 @@ pub(in crate::model) struct CauseUpdate {
 type CauseKey = (CauseId, Option<String>, usize);
 
 /// A cause that was reported.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ReportedCause {
     reported: Cause,
     reported_at: Duration,

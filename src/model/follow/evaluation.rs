@@ -44,8 +44,8 @@ impl Warnings {
 }
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
-#[derive(Debug, Default)]
-pub(super) struct RolloutEvaluation {
+#[derive(Clone, Debug, Default)]
+pub(super) struct RolloutTracker {
     pub(super) options: Arc<FollowOptions>,
     /// The reports and tasks that the follower has not taken yet.
     pub(super) effects: TargetEffects,
@@ -325,7 +325,7 @@ fn pods_not_readable() -> Error {
 }
 
 /// The status of a target that was reported last, and its lines since its last progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ReportedStatus {
     /// The verdict, as it was shown last.
     shown_verdict: Option<Verdict>,

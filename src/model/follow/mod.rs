@@ -109,6 +109,12 @@ impl Follower {
         exits.fold(Exit::Done, Exit::worst)
     }
 
+    /// Whether a signal ends the command: no rollback is to be written any more.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.targets.iter().any(FollowedTarget::is_stopped)
+    }
+
     /// Returns the targets in the order of [`Follower::new`].
     #[must_use]
     pub fn targets(&self) -> &[FollowedTarget] {

@@ -59,7 +59,8 @@ fn is_available(counts: Counts) -> bool {
 }
 
 /// Whether a share of the wanted pods is updated and available. The counters do not tell updated pods from outdated ones,
-/// so every outdated pod that may be ready counts as one of the available pods.
+/// so every outdated pod that may be ready counts as one of the available pods. A pod that ends is known before the controller
+/// counts it, so that no more pods are available than updated ones are ready.
 fn is_share_available(share: Amount, observation: &Observation, counts: Counts) -> bool {
     let needed = share.pods_at_least(counts.wanted);
     let are_known = observation.pods.is_some() && observation.revisions.current().is_some();
@@ -216,7 +217,7 @@ impl FollowOptions {
 }
 
 /// The expected revision.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum ExpectedRevision {
     /// As the user wrote it. It is resolved with the first complete observation.
     Named(RevisionWord),

@@ -157,6 +157,8 @@ pub struct TargetResult {
     pub since_answer: Option<Duration>,
     /// The result of the rollback, if the target failed and a rollback was requested.
     pub rollback: Option<RollbackResult>,
+    /// The signal that ended the command before.
+    pub(super) stopped: Option<StopSignal>,
 }
 
 /// The rollback of a failed target.
@@ -249,15 +251,10 @@ impl RollbackResult {
 
 impl TargetResult {
     /// Returns the exit code. A failed rollout stays failed after a successful rollback; an interrupted rollback counts as
-    /// interrupted.
+    /// interrupted, written or not.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        match &self.rollback {
-            Some(RollbackResult::RolledBack { outcome: back @ Outcome::Interrupted(_), .. }) => {
-                self.outcome.exit().worst(back.exit())
-            }
-            _ => self.outcome.exit(),
-        }
+        self.outcome.exit().worst(self.stopped.map_or(Exit::Done, StopSignal::exit))
     }
 }
 

@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::evaluation::{RolloutEvaluation, Warnings};
 use super::options::FollowOptions;
-use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetResult};
+use super::report::{Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
 use crate::model::cause::{Cause, by_importance, last_lines_without_secrets};
 use crate::model::change::effect::{Effect, LeastTime};
@@ -42,7 +42,7 @@ pub struct StartState {
 }
 
 /// One target: its observation, what was reported about it, and its result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FollowedTarget {
     /// The workload as it was found, or as its rollback was written. An older state is not taken then.
     pub(super) found_workload: Workload,
@@ -59,6 +59,10 @@ pub struct FollowedTarget {
     pub(super) rollback: Option<Rollback>,
     /// Whether the rollout that was found failed, with `--undo-on-failure`.
     pub(super) found_rollout_failed: bool,
+    /// The signal that ends the command.
+    stopped: Option<StopSignal>,
+    /// The event that ends the target, if it arrived while the rollback was written.
+    pub(super) deferred: Option<TargetEvent>,
     pub(super) result: Option<TargetResult>,
     is_result_reported: bool,
 }
@@ -76,6 +80,8 @@ impl FollowedTarget {
             stuck_pods: StuckPodDeletions::default(),
             rollback: None,
             found_rollout_failed: false,
+            stopped: None,
+            deferred: None,
             result: None,
             is_result_reported: false,
         }
@@ -165,6 +171,11 @@ impl FollowedTarget {
         self.result.as_ref()
     }
 
+    /// Whether a signal ends the command.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
+    }
+
     /// Returns what it waits for.
     #[must_use]
     pub fn options(&self) -> &FollowOptions {
@@ -181,6 +192,10 @@ impl FollowedTarget {
                 return;
             }
             _ if self.result.is_some() => return,
+            event if self.is_rollback_awaited() && self.is_end(&event) => {
+                self.deferred = Some(event);
+                return;
+            }
             TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed),
             TargetEvent::Unreadable(error) => {
                 return self.finish(Outcome::Unreadable(error), now.elapsed);
@@ -227,11 +242,24 @@ impl FollowedTarget {
         }
     }
 
-    /// Finishes the target because the process was asked to stop.
+    /// Finishes the target because the process was asked to stop. If its rollback is being written, it waits for the answer, or
+    /// for a second signal.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
-        if self.result.is_none() {
-            self.finish(Outcome::Interrupted(stop), now.elapsed);
+        let before = self.stopped;
+        self.stopped = before.or(Some(stop));
+        if self.result.is_some() {
+            return;
         }
+        if before.is_some() && self.is_rollback_awaited() {
+            let why = "a second signal ended the command before the answer to the write";
+            return self.apply_rollback_result(Err(RollbackResult::Unknown(why.to_owned())), now);
+        }
+        self.advance(now, false);
+    }
+
+    /// Whether a rollback was requested, and it is not known yet whether it was written.
+    fn is_rollback_awaited(&self) -> bool {
+        self.rollback.as_ref().is_some_and(|rollback| !rollback.is_written)
     }
 
     /// Returns when to evaluate the target again if no event arrives. Whatever was due at the last
@@ -243,6 +271,11 @@ impl FollowedTarget {
         let dues = [self.stuck_pods.due(), Some(self.evaluated_at + EVALUATION_INTERVAL)];
         let of_evaluation = self.evaluation.dues(self.workload());
         dues.into_iter().flatten().chain(of_evaluation).filter(|due| *due > self.evaluated_at).min()
+    }
+
+    /// Whether an event ends the target: it is gone, or cannot be read.
+    fn is_end(&self, event: &TargetEvent) -> bool {
+        matches!(event, TargetEvent::Deleted | TargetEvent::Unreadable(_)) || self.is_recreated(event)
     }
 
     /// Whether another object has taken the name of the target. A uid is never reused.
@@ -264,9 +297,12 @@ impl FollowedTarget {
     /// now. Otherwise an outcome that needs a refresh becomes one: it is decided again on the refresh.
     pub(super) fn advance(&mut self, now: Now, is_refresh: bool) {
         self.evaluated_at = now.elapsed;
-        self.evaluation.refresh_requested &= !is_refresh;
-        if self.rollback.is_some() && !self.is_rollback_written() {
+        self.evaluation.refresh_requested &= !fresh;
+        if self.is_rollback_awaited() {
             return;
+        }
+        if let Some(stop) = self.stopped {
+            return self.finish(Outcome::Interrupted(stop), now.elapsed);
         }
         if let Some(observation) = &self.observation {
             if !self.options().once {
@@ -300,11 +336,11 @@ impl FollowedTarget {
 
     pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
         let line = self.verdict().map(|verdict| verdict.line.clone()).unwrap_or_default();
-        TargetResult { outcome, line, elapsed, since_answer: None, rollback: None }
+        TargetResult { outcome, line, elapsed, since_answer: None, rollback: None, stopped: None }
     }
 
     pub(super) fn set_result(&mut self, result: TargetResult) {
-        self.result = Some(result);
+        self.result = Some(TargetResult { stopped: self.stopped, ..result });
         if !self.may_be_rolled_back_later() {
             self.report_result();
         }

@@ -158,10 +158,16 @@ impl FollowedTarget {
         self.found_workload = Workload::clone(&written);
         self.stuck_pods = StuckPodDeletions::default();
         self.rollback = Some(Rollback { is_written: true, ..rollback });
-        if let Some(observation) = &mut self.observation {
+        // A watch may have reported a later state than the answer to the write.
+        if let Some(observation) = &mut self.observation
+            && observation.workload.object().generation() < written.object().generation()
+        {
             observation.replace_workload(*written);
         }
         self.advance(now, false);
+        if let Some(event) = self.deferred.take() {
+            self.apply(event, now);
+        }
     }
 
     /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there

@@ -326,6 +326,72 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     assert_eq!((&rollback["outcome"], &rollback["toRevision"]), (&json!("unknown"), &Value::Null), "{last}");
 }
 
+/// A request that the server did not take is sent again for a minute, and a forbidden one is not.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_that_the_server_cannot_take_now_is_tried_again() {
+    let overloaded = || FaultAction::Refuse(Refusal::with_status(429, "too many requests"));
+    let patches = || Requests::of(Verb::Patch, &DEPLOYMENTS);
+    let forbidden = FaultAction::Refuse(Refusal::with_status(403, "no"));
+    for (fault, sent, live, seconds) in [
+        (Fault::on(patches(), overloaded()).times(3), 4, "app:1.0", 0..40),
+        (Fault::on(patches(), overloaded()), 10, "app:2.0-bad", 60..75),
+        (Fault::on(patches(), forbidden).once(), 1, "app:2.0-bad", 0..20),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
+        cluster.editor().set_image(&web, "app:2.0-bad");
+        cluster.advance(60).await;
+        cluster.sim.fault(fault);
+        let begun = tokio::time::Instant::now();
+        let output = cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await;
+        assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, live), "{}", output.transcript);
+        assert_eq!(writes(&cluster), sent, "{}", output.transcript);
+        assert!(seconds.contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+        let again = "note: deployment/web cannot be rolled back yet: ";
+        let times = output.stderr.lines().filter(|line| line.starts_with(again)).count();
+        assert_eq!(times, usize::from(sent > 1), "{}", output.transcript);
+        let result =
+            if live == "app:1.0" { "rolled back to revision 1 (now 3)" } else { "not rolled back: " };
+        output.reports(result);
+    }
+}
+
+/// A rollback that was sent may be stored, so that its answer is awaited, but not after a second signal.
+#[tokio::test(start_paused = true)]
+async fn a_signal_keeps_a_rollback_from_being_sent() {
+    let unsent = "deployment/web: not rolled back: a signal ended the command before the write";
+    let sent =
+        "deployment/web failed; the rollback to revision 1 is not complete: it continues in the cluster";
+    let unknown =
+        "deployment/web: it is unknown whether it was rolled back: a second signal ended the command";
+    for (verb, skipped, signals, exit, live, line, seconds) in [
+        // The first GET reads the workload, the second one refreshes it, and the third one prepares the rollback.
+        (Verb::Get, 2, vec![2], 130, "app:2.0-bad", unsent, 15..16),
+        (Verb::Patch, 0, vec![15], 143, "app:1.0", sent, 16..40),
+        (Verb::Patch, 0, vec![1, 2], 129, "app:2.0-bad", unknown, 16..17),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
+        cluster.editor().set_image(&web, "app:2.0-bad");
+        cluster.advance(60).await;
+        let slow = Fault::on(Requests::of(verb, &DEPLOYMENTS), FaultAction::Delay(Duration::from_secs(20)));
+        cluster.sim.fault(slow.after(skipped).once());
+        let (send, numbers) = tokio::sync::watch::channel(0);
+        let begun = tokio::time::Instant::now();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(14)).await;
+            for signal in signals {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                send.send(signal).unwrap();
+            }
+            tokio::time::sleep(Duration::from_secs(60)).await;
+        });
+        let args = ["status", "deployment/web", "--undo-on-failure", "--fail-fast=5s"];
+        let output = cluster.command(args).signals(numbers).run_async().await;
+        assert_eq!((output.exit, image(&cluster, &web).as_str()), (exit, live), "{}", output.transcript);
+        output.reports(line);
+        assert!(seconds.contains(&begun.elapsed().as_secs()), "{:?}\n{}", begun.elapsed(), output.transcript);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failed_restart_is_rolled_back() {
     let cluster = Cluster::simulated()

@@ -282,6 +282,57 @@ fn an_interrupted_rollback_is_reported_as_interrupted() {
     assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Interrupted(StopSignal::Interrupted)));
 }
 
+/// The answer to the write is awaited, and the exit code is that of the signal.
+#[test]
+fn a_signal_while_the_rollback_is_written_awaits_the_answer() {
+    let stop = StopSignal::Terminated;
+    let error = Error::new(ErrorKind::Conflict, "no answer");
+    for (answer, expected) in [
+        (Ok(Box::new(written().workload())), rolled_back_to("1", Outcome::Interrupted(stop))),
+        (Err(RollbackResult::not_started(&error)), Some(RollbackResult::NotStarted("no answer".to_owned()))),
+        (Err(RollbackResult::unknown(&error)), Some(RollbackResult::Unknown("no answer".to_owned()))),
+    ] {
+        let mut fixture = failed_with_request();
+        assert!(!fixture.follower.is_stopped());
+        fixture.apply(FollowerEvent::Stopped(stop));
+        fixture.pass(10);
+        assert_eq!((fixture.outcome(), fixture.follower.is_stopped()), (None, true));
+        fixture.apply(FollowerEvent::RolledBack(TargetId(0), answer));
+        let TargetResult { outcome, rollback, .. } = end(&fixture);
+        assert_eq!((outcome, rollback, fixture.follower.exit()), (failure(), expected, Exit::Terminated));
+    }
+    let mut fixture = failed_with_request();
+    for signal in [stop, StopSignal::Interrupted] {
+        assert_eq!(fixture.outcome(), None);
+        fixture.apply(FollowerEvent::Stopped(signal));
+    }
+    let TargetResult { rollback, .. } = end(&fixture);
+    assert!(matches!(rollback, Some(RollbackResult::Unknown(_))), "{rollback:?}");
+    assert_eq!(fixture.follower.exit(), Exit::Terminated);
+}
+
+/// Watches go on while the rollback is written: a state of them may be later than the answer, and a deletion too.
+#[test]
+fn what_a_watch_reports_during_the_write_is_not_lost() {
+    let complete = || Truth { observed_generation: 3, counts: DONE, ..written() };
+    let mut fixture = failed_with_request();
+    fixture.becomes(complete());
+    assert_eq!(fixture.outcome(), None);
+    apply_result(&mut fixture, &written());
+    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Reached));
+
+    for (event, expected) in [
+        (TargetEvent::Deleted, Outcome::Deleted),
+        (Truth { uid: "u2", ..complete() }.observed(), Outcome::Recreated),
+    ] {
+        let mut fixture = failed_with_request();
+        fixture.event(event);
+        assert_eq!(fixture.outcome(), None);
+        apply_result(&mut fixture, &written());
+        assert_eq!(end(&fixture).rollback, rolled_back_to("1", expected));
+    }
+}
+
 /// A watch event of the workload arrives before those of its pods, so that the pods may be older.
 #[test]
 fn a_stuck_pod_is_deleted_only_after_a_refresh() {
