@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome, StopReason};
-use super::failure::{decide_failure, fatal_cause};
+use super::failure::{decide_failure, fatal_causes};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::{PodSlot, released_or_updated};
@@ -138,7 +138,7 @@ fn is_younger(state: &State<'_>, pod: &Pod, than: Duration) -> bool {
 fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let limit = state.batch_limit();
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
-    let has_fatal_cause = fatal_cause(state, memory).is_some();
+    let has_fatal_cause = fatal_causes(state, memory).next().is_some();
     (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.progress.is_late(&slot.key, limit)
 }
 
@@ -286,7 +286,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
         self.released_or_updated += names.len();
         self.number += 1;
         let of = self.step_kind.counts_pods().then_some(self.wanted);
-        Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false, of }))
+        Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false, of, began: None }))
     }
 }
 

@@ -20,7 +20,10 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
     if !state.is_moving() {
         return None;
     }
-    if let Some(cause) = fatal_cause(state, memory) {
+    // A quota that refuses only other pods, such as those of a scale-up, is no fault of the batch.
+    let has_waiting_pod = state.slots.iter().any(|slot| slot.began_in_last_batch && !slot.is_healthy());
+    let is_of_batch = |cause: &&Cause| has_waiting_pod || !cause.pods.is_empty();
+    if let Some(cause) = fatal_causes(state, memory).find(is_of_batch) {
         return Some(fail(Some(batch.number), cause, cause.pods.clone()));
     }
     past_timeout(state, memory, batch.number)
@@ -32,26 +35,28 @@ pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<
     let is_updated = |name: &&String| {
         state.required().any(|slot| slot.is_updated && slot.pod.is_some_and(|pod| pod.name == **name))
     };
-    let cause = fatal_cause(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo)?;
-    let pods: Vec<_> = cause.pods.iter().filter(is_updated).cloned().collect();
-    (!pods.is_empty()).then(|| fail(None, cause, pods))
+    let mut fatal = fatal_causes(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo);
+    fatal.find_map(|cause| {
+        let pods: Vec<_> = cause.pods.iter().filter(is_updated).cloned().collect();
+        (!pods.is_empty()).then(|| fail(None, cause, pods))
+    })
 }
 
 fn fail(batch: Option<usize>, cause: &Cause, pods: Vec<String>) -> Action {
     Action::Fail(BatchFailure::Cause { batch, id: cause.id.name().to_owned(), pods })
 }
 
-/// Returns a fatal cause of a required pod, or one without a pod, such as a quota.
-pub(super) fn fatal_cause<'m>(state: &State<'_>, memory: &'m Memory) -> Option<&'m Cause> {
+/// Returns the fatal causes of required pods, and those without a pod, such as a quota.
+pub(super) fn fatal_causes<'m>(state: &State<'_>, memory: &'m Memory) -> impl Iterator<Item = &'m Cause> {
     let is_required =
-        |name: &String| state.required().any(|slot| slot.pod.is_some_and(|pod| pod.name == *name));
-    let mut fatal = memory.causes.expired(state.now.elapsed).map(|(cause, _)| cause);
-    fatal.find(|cause| cause.pods.is_empty() || cause.pods.iter().any(is_required))
+        move |name: &String| state.required().any(|slot| slot.pod.is_some_and(|pod| pod.name == *name));
+    let fatal = memory.causes.expired(state.now.elapsed).map(|(cause, _)| cause);
+    fatal.filter(move |cause| cause.pods.is_empty() || cause.pods.iter().any(is_required))
 }
 
-/// Decides when slots are late: awaited for the timeout. The batch has failed if one of them is its own, and runs the new
-/// revision or was replaced for it. Otherwise the plan stops for other slots that are late, or whose unavailable pods leave
-/// no room: they are no fault of the new revision. Without such slots the controller or an eviction is too slow.
+/// Decides when slots are late: awaited for the timeout. The batch has failed if it began with one of them, whose pod runs the
+/// new revision or was replaced for it. Otherwise the plan stops for other slots that are late, or whose unavailable pods
+/// leave no room: they are no fault of the new revision. Without such slots the controller or an eviction is too slow.
 fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Action> {
     let after = state.batch_limit();
     let is_late = |slot: &PodSlot<'_>| state.is_awaited(slot) && memory.progress.is_late(&slot.key, after);
@@ -64,14 +69,14 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
         Some(Action::Fail(BatchFailure::TimedOut { batch, after, pods }))
     };
     let failed: Vec<_> =
-        late.iter().copied().filter(|slot| slot.is_in_last_batch && slot.is_replaced()).collect();
+        late.iter().copied().filter(|slot| slot.began_in_last_batch && slot.is_replaced()).collect();
     if !failed.is_empty() {
         return fail(failed);
     }
     let has_no_room = state.budget_left() <= 0;
     let blocks = |slot: &&PodSlot<'_>| {
         let takes_room = has_no_room && !slot.is_tolerated && slot.is_unavailable(state.pace());
-        let is_released_by_batch = slot.is_in_last_batch && slot.is_released;
+        let is_released_by_batch = slot.began_in_last_batch && slot.is_released;
         !is_released_by_batch && (takes_room || state.is_required(slot) && is_late(slot))
     };
     let others: Vec<_> = state.slots.iter().filter(blocks).collect();

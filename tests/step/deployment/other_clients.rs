@@ -1,8 +1,9 @@
 //! Changes by other clients while a Deployment is stepped.
 
 use harness::prelude::*;
+use simcluster::controller::Quota;
 
-use super::setup::Web;
+use super::setup::{Web, strategy};
 
 #[tokio::test(start_paused = true)]
 async fn scaling_during_a_soak_is_reported() {
@@ -22,6 +23,24 @@ async fn scaling_during_a_soak_is_reported() {
     assert!(web.extremes(begun, "").0 >= 10, "{:?}", web.extremes(begun, ""));
     web.cluster.advance(60).await;
     assert_eq!(web.pods(), "2.0 10/10");
+}
+
+/// An autoscaler asks for more pods than the quota allows, during the last batch. The pods of the batch are healthy, so that it
+/// does not fail, neither in this process nor in the next one.
+#[tokio::test(start_paused = true)]
+async fn pods_of_a_scale_up_that_cannot_start_stop_the_plan() {
+    let quota = Quota { name: "few".to_owned(), pods: 6 };
+    let cluster = Cluster::simulated().controllers(Controllers::new().quota("default", quota)).start();
+    let key = cluster.deployment(4, &strategy(&json!(1), &json!(0)));
+    cluster.advance(60).await;
+    let web = Web { cluster, web: key.clone() };
+    web.pause_and_change("app:2.0").await;
+    web.cluster.later(120_000, move |editor| editor.patch(&key, &json!({"spec": {"replicas": 8}})));
+    let args = "--all --no-canary --by 2 --soak 60s --batch-timeout 60s --on-failure undo";
+    let stopped = web.step(args).await;
+    stopped.ends(5).reports("note: scaled from 4 to 8 pods").reports("no pod is released");
+    web.step("").await.ends(5);
+    assert_eq!(web.object()["spec"]["template"]["spec"]["containers"][0]["image"], "app:2.0");
 }
 
 #[tokio::test(start_paused = true)]

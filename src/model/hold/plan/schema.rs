@@ -75,6 +75,10 @@ pub struct PlannedBatch {
     /// of pods then, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<usize>,
+    /// The first and the last number of its slots as it began, once another client scaled the workload. The slots keep
+    /// their proportion then, so that they include pods of the scale-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<(usize, usize)>,
 }
 
 impl Plan {
@@ -129,12 +133,22 @@ impl PlannedBatch {
         let (Some(first), Some(last)) = (number(self.slots.first()), number(self.slots.last())) else {
             return;
         };
+        let began = self.began.unwrap_or((first, last));
+        self.began = Some((began.0, began.1.min(wanted))); // a later scale-up adds other pods
         let half = if rounds_to_nearest { before } else { 0 };
         let scaled = |number: usize| (2 * number * wanted + half) / (2 * before);
         let last = scaled(last.min(before)).max(1);
         let first = (scaled(first.saturating_sub(1).min(before)) + 1).min(last);
         self.slots = (first..=last).map(|number| number.to_string()).collect();
         self.of = Some(wanted);
+    }
+
+    /// Whether a slot is one with which it began; none unless the workload was scaled since. The updated pods have the lowest
+    /// numbers, the oldest first, so that the pods that a scale-up adds come after those of the batch.
+    #[must_use]
+    pub fn began_with(&self, slot: &str) -> Option<bool> {
+        let (first, last) = self.began?;
+        Some(slot.parse().is_ok_and(|number: usize| (first..=last).contains(&number)))
     }
 }
 
@@ -332,6 +346,7 @@ mod tests {
                 slots: vec!["db-1".to_owned(), "db-0".to_owned()],
                 done: true,
                 of: Some(4),
+                began: Some((1, 2)),
             }),
             failure: Some(BatchFailure::Check {
                 batch: 2,
@@ -363,11 +378,34 @@ mod tests {
             let words = format!("{slots:?} of {before}, scaled to {after}");
             for (rounds_to_nearest, expected) in [(true, expected), (false, down)] {
                 let slots = names(slots.clone());
-                let mut batch =
-                    PlannedBatch { number: 2, canary: false, slots, done: false, of: Some(before) };
+                let mut batch = PlannedBatch {
+                    number: 2,
+                    canary: false,
+                    slots,
+                    done: false,
+                    of: Some(before),
+                    began: None,
+                };
                 batch.scale_to(after, rounds_to_nearest);
                 assert_eq!(batch.slots, names(expected) as Vec<_>, "{words}");
             }
+        }
+    }
+
+    /// The pods of a scale-up are not those with which the batch began, also after a scale-down that removed some of these.
+    #[test]
+    fn a_batch_that_is_scaled_knows_the_slots_with_which_it_began() {
+        for (scales, expected) in
+            [(&[8][..], &[3, 4][..]), (&[8, 16], &[3, 4]), (&[3], &[3]), (&[3, 8], &[3]), (&[2, 8], &[])]
+        {
+            let slots = vec!["3".to_owned(), "4".to_owned()];
+            let mut batch =
+                PlannedBatch { number: 2, canary: false, slots, done: false, of: Some(4), began: None };
+            for wanted in scales {
+                batch.scale_to(*wanted, true);
+            }
+            let is_own = |slot: &usize| batch.began_with(&slot.to_string()).unwrap();
+            assert_eq!((1..=20).filter(is_own).collect::<Vec<_>>(), expected, "{scales:?}");
         }
     }
 
@@ -380,7 +418,8 @@ mod tests {
             ("18446744073709551615", 2_147_483_647, 100_000),
         ] {
             let slots = vec![slot.to_owned()];
-            let mut batch = PlannedBatch { number: 1, canary: false, slots, done: false, of: Some(before) };
+            let mut batch =
+                PlannedBatch { number: 1, canary: false, slots, done: false, of: Some(before), began: None };
             batch.scale_to(after, true);
             assert_eq!(batch.slots.len(), 1, "{slot} of {before}, scaled to {after}");
         }

@@ -13,6 +13,7 @@ mod lost_memory;
 mod observation;
 mod outages;
 mod rollback;
+mod scaled_up;
 mod signals;
 mod unavailable;
 mod undo;
