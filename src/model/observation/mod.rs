@@ -247,8 +247,9 @@ impl Observation {
     /// Returns the stable revision: the one that served before the rollout began, never one with the live
     /// template.
     ///
-    /// It is the revision that the controller recorded when every pod ran it, or else the one with the most ready
-    /// pods; none if two have equally many, because a write must not depend on a guess.
+    /// It is the revision that the controller recorded when every pod ran it, or else the one from which a plan for the live
+    /// template began, while it has ready pods: the batches change which one has most. Without either it is the one with the
+    /// most ready pods; none if two have equally many, because a write must not depend on a guess.
     #[must_use]
     pub fn stable(&self) -> Option<&Revision> {
         let counted = self.pod_counts_or_status();
@@ -286,6 +287,10 @@ impl Observation {
         }
         let counted = self.replaced_revisions().map(|revision| (ready(revision), revision));
         let mut counted: Vec<_> = counted.filter(|(ready, _)| *ready > 0).collect();
+        let start = self.start_of_plan();
+        if let Some((_, start)) = counted.iter().find(|(_, one)| start.as_ref() == Some(&one.name)) {
+            return Some(*start);
+        }
         counted.sort_by_key(|(ready, _)| Reverse(*ready));
         match counted.as_slice() {
             [(most, _), (next, _), ..] if most == next => None,
@@ -304,8 +309,7 @@ impl Observation {
         if workload.recorded_stable_revision().is_none() {
             return false;
         }
-        let hold = workload.object().annotation(HOLD_ANNOTATION);
-        let hold = hold.map(|hold| serde_json::from_str::<Value>(hold).unwrap_or_default());
+        let hold = self.stored_hold();
         let original = match &hold {
             Some(hold) => hold.get("strategy"),
             None => strategy::update_strategy(workload),
@@ -313,6 +317,20 @@ impl Observation {
         original.is_none_or(|original| {
             !strategy::is_on_delete_strategy(original) && strategy::partition_of(workload, original) == 0
         })
+    }
+
+    /// Returns the name of the revision from which the plan for the live template began, if it is stored.
+    fn start_of_plan(&self) -> Option<String> {
+        let hold = self.stored_hold()?;
+        let plan = hold.get("plan")?;
+        let is_live = plan.get("template")? == &self.workload.template_digest().hex();
+        plan.get("from")?.as_str().filter(|_| is_live).map(str::to_owned)
+    }
+
+    /// Returns the annotation of a hold; null if it is not JSON.
+    fn stored_hold(&self) -> Option<Value> {
+        let hold = self.workload.object().annotation(HOLD_ANNOTATION)?;
+        Some(serde_json::from_str(hold).unwrap_or_default())
     }
 
     /// Returns the revisions whose template is not the live one.

@@ -127,6 +127,40 @@ fn a_record_from_before_a_partition_or_on_delete_is_not_what_served() {
     }
 }
 
+/// An update to revision 2 failed, and a plan for revision 3 replaces the last pods of revision 1 first. Any client could have
+/// written a revision that no pod runs.
+#[test]
+fn the_revision_from_which_a_plan_began_stays_the_stable_one() {
+    for (kind, own) in
+        [("Deployment", Value::Null), ("StatefulSet", json!({"rollingUpdate": {"partition": 1}}))]
+    {
+        for (from, planned, on_first, expected) in [
+            ("w-1", "x:3", 1, Some("w-1")),
+            ("w-1", "x:3", 2, Some("w-1")),
+            ("w-1", "x:3", 0, Some("w-2")),
+            ("w-9", "x:3", 1, Some("w-2")),
+            ("w-9", "x:3", 2, None),
+            ("w-1", "x:2", 1, Some("w-2")), // a plan for another template
+        ] {
+            let spec = json!({"replicas": 4, "template": template("x:3"), "updateStrategy": own});
+            let mut workload = json!({"kind": kind, "metadata": {"name": "w", "uid": "u"}, "spec": spec,
+                "status": {"currentRevision": "w-2", "updateRevision": "w-3"}});
+            let plan_template = Workload::of_json(&json!({"kind": kind, "metadata": {"name": "w"},
+                "spec": {"template": template(planned)}}));
+            let digest = plan_template.unwrap().template_digest().hex();
+            let hold =
+                json!({"version": 1, "set": {}, "strategy": own, "plan": {"template": digest, "from": from}});
+            workload["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+            let pods = ["w-2", "w-2", "w-3"].into_iter().chain((0..on_first).map(|_| "w-1"));
+            let pods =
+                pods.enumerate().map(|(index, revision)| pod(kind, &format!("w-{index}"), revision, true));
+            let observed = fixture::observation(&workload, [1, 2, 3].map(numbered), pods);
+            let stable = observed.stable().map(|stable| stable.name.as_str());
+            assert_eq!(stable, expected, "{kind} {from} {planned} {on_first}");
+        }
+    }
+}
+
 /// A ReplicaSet that was read later than its Deployment has a newer number already.
 #[test]
 fn the_number_on_the_workload_comes_first() {
