@@ -53,7 +53,7 @@ impl Kind for Deployment {
         if facts.is_held && !facts.is_updating_pods {
             return Verdict::new(RolloutState::Held, status.line);
         }
-        if workload.is_paused() && keeps_pods_outdated(facts, counts) {
+        if workload.is_paused() && !facts.is_held && keeps_pods_outdated(facts, counts) {
             return Verdict::new(RolloutState::Paused, status.line);
         }
         if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, facts) {

@@ -22,7 +22,10 @@ pub fn verdict(observation: &Observation) -> Verdict {
     }
     let hold = Hold::in_force(workload);
     let is_held = hold.is_some() || is_annotation_lost(workload);
-    let counts_starting_pods = strategy::is_on_delete(workload) || is_held && !workload.is_paused();
+    // A plan itself pauses a Deployment until its first batch.
+    let is_of_plan = |hold: &Hold| hold.has_plan() && !hold.is_paused_by_another_client(workload);
+    let is_paused = workload.is_paused() && !hold.as_ref().is_some_and(is_of_plan);
+    let counts_starting_pods = strategy::is_on_delete(workload) || is_held && !is_paused;
     let facts = RolloutFacts {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
@@ -40,10 +43,12 @@ pub fn verdict(observation: &Observation) -> Verdict {
     verdict
 }
 
-/// Whether an updated pod is not ready. An `OnDelete` workload, and a Deployment with a plan, is held only once its
-/// updated pods are ready. False if pods cannot be read.
+/// Whether an updated pod is not ready, or is missing from its ReplicaSet. An `OnDelete` workload, and a Deployment with a
+/// plan, is held only once its updated pods are ready. False if pods cannot be read.
 fn updated_pods_are_starting(observation: &Observation) -> bool {
-    observation.updated_pods().any(|pod| !pod.ready)
+    let wanted = observation.revisions.current().map_or(0, |current| current.replica_set_counts.wanted);
+    let ready = observation.updated_pods().filter(|pod| pod.ready).count();
+    observation.pods.is_some() && ready < wanted.max(observation.updated_pods().count())
 }
 
 /// Whether a pod is being updated or replaced, or waits for a lifecycle hook. False if pods cannot be read.

@@ -1,6 +1,6 @@
 //! Hints: the command to type next.
 
-use crate::model::hold::plan::{Hold, is_rollback_held, is_rolling_back, restore_by_hand};
+use crate::model::hold::plan::{Hold, Plan, is_rollback_held, is_rolling_back, restore_by_hand};
 use crate::model::hold::{
     end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
 };
@@ -26,6 +26,15 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         }
         StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
         StepOutcome::Reached { .. } => vec![next_batch(view, step)],
+        StepOutcome::Stopped(reason) if has_released_no_pod(workload, reason) => {
+            let end = command(
+                "to end the plan, so that its controller updates all pods: {}",
+                [end_command(workload)],
+            );
+            let mut hints = stopped(workload, view, reason);
+            hints.extend([roll_back(workload, view), end]);
+            hints
+        }
         StepOutcome::Stopped(reason) => stopped(workload, view, reason),
         StepOutcome::Failed { rollback: None, .. } => {
             let back = if workload.kind().pods().are_ordered() {
@@ -200,6 +209,15 @@ fn end_leftover(workload: &Workload) -> String {
             [workload.command_target()],
         ),
     }
+}
+
+/// Whether a plan that has begun no batch holds a workload, because of pods that are not available or of their nodes.
+pub(super) fn has_released_no_pod(workload: &Workload, reason: &StopReason) -> bool {
+    let is_obstacle = matches!(
+        reason,
+        StopReason::Unhealthy { .. } | StopReason::OnUnreadyNodes(_) | StopReason::OnUnreadyNode { .. }
+    );
+    is_obstacle && Plan::in_force(workload).is_some_and(|plan| plan.last_batch.is_none())
 }
 
 /// Whether a hold is in force.

@@ -33,6 +33,11 @@ pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) 
                     why => format!("  ! {pod}  {why}"),
                 }));
             }
+            if hints::has_released_no_pod(workload, reason) {
+                ui.err_line(&format!(
+                    "note: the plan of {name} is stored: its controller updates no more pods until the plan is continued or ended"
+                ));
+            }
         }
         StepOutcome::Failed { failure, rollback } => {
             ui.err_line(&format!("error: {name}: {}", failed(failure.as_ref())));
