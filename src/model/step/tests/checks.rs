@@ -33,6 +33,19 @@ fn a_failing_check_fails_the_batch() {
     }
 }
 
+/// The controller had updated a pod before the plan held it. The check is for that one too, before more are released.
+#[test]
+fn pods_that_the_controller_updated_before_the_plan_are_checked_with_its_first_batch() {
+    let mut cluster = FakeCluster::new(5, &json!({"type": "RollingUpdate"}));
+    (0..6).for_each(|_| cluster.tick());
+    let updated = cluster.on(2);
+    let mut fixture = StepperFixture::of(request_with_check(), cluster);
+    fixture.check = CheckResult::Failed(Some(1));
+    let end = fixture.run();
+    assert!(matches!(failure(&end).0, BatchFailure::Check { batch: 1, .. }), "{end:?}");
+    assert_eq!((fixture.begun().len(), fixture.checks, fixture.cluster.on(2)), (1, 1, updated + 2));
+}
+
 /// Runs a plan until its first check runs, which ends only when the test says so.
 fn during_the_check() -> StepperFixture {
     let mut fixture = StepperFixture::of(request_with_check(), FakeCluster::paused(3));
