@@ -29,6 +29,7 @@ use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::Patch;
+use crate::model::change::answer::{MAX_CONFLICTS, WriteResult};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::change::write_result::WriteResult;
 use crate::model::engine::{Now, PodRef, TargetId};
@@ -263,16 +264,6 @@ impl Executor<Follower> for FollowExecutor<'_> {
         Frame::of(follower, now, names, shows_pods, false, size)
     }
 }
-
-/// How often a rollback is prepared again after a conflict.
-const MAX_CONFLICTS: usize = 5;
-
-/// How long a rollback that cannot be written now is tried again. An API server restarts in less time.
-const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
-
-/// The first pause before a rollback is tried again. Each further one is twice as long, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
 /// Rolls a target back to the revision that was stable when following began. Reads everything again
 /// first, also after a conflict, because the patch must match the objects as they are now. It tries again while the API server

@@ -9,6 +9,7 @@ use crate::command::context::Context;
 use crate::command::targets::{TargetScope, read_for_write};
 use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
+use crate::model::change::answer::MAX_CONFLICTS;
 use crate::model::hold::plan::{Plan, completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::hold::{
     Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
@@ -56,15 +57,14 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     Ok(writer.take_outcome())
 }
 
-/// How often a pause is prepared again because a running `step` wrote first.
-const MAX_CONFLICTS: usize = 4;
-
+/// Pauses a workload. Prepares the pause again if only a running `step` wrote first.
 async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<()> {
     let mut observed = read_for_hold(workload, writer).await?;
-    for _ in 0..MAX_CONFLICTS {
+    let mut retries = 0..MAX_CONFLICTS;
+    loop {
         match pause_observed(&observed, writer).await {
-            Err(error) if error.kind() == ErrorKind::Conflict => {
-                let now = reread(&observed.workload, writer.context.source).await?;
+            Err(error) if error.kind() == ErrorKind::Conflict && retries.next().is_some() => {
+                let now = reread(&observed.workload, writer.source).await?;
                 if !have_same_plan(&observed.workload, &now) {
                     return Err(error);
                 }
@@ -73,7 +73,6 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
             done => return done,
         }
     }
-    pause_observed(&observed, writer).await
 }
 
 /// Reads the pods and revisions that a hold depends on. A pause of the kind's own depends on none, except after a rollback.

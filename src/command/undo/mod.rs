@@ -16,6 +16,7 @@ use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::change::answer::{Conflict, MAX_CONFLICTS};
 use crate::model::change::undo::{
     TargetRevision, Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal,
 };
@@ -27,9 +28,6 @@ use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::ui::Ui;
 use crate::render::{change, owner_warnings, undo as render};
-
-/// How often a rollback is prepared again after a conflict.
-const MAX_CONFLICTS: usize = 5;
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {

@@ -11,6 +11,9 @@ use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::revision::template::Template;
 
+/// How many conflicts a command resolves in a row: it reads again, and prepares the write again.
+pub const MAX_CONFLICTS: usize = 10;
+
 /// The result of a patch.
 #[derive(Clone, Debug)]
 pub enum WriteResult {

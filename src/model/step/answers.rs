@@ -11,8 +11,8 @@ use super::reconcile::cut_short;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
-use crate::model::cause::last_lines_without_secrets;
-use crate::model::change::answer::{DeletionResult, WriteResult};
+use crate::model::cause::without_secrets_of;
+use crate::model::change::answer::{DeletionResult, MAX_CONFLICTS, WriteResult};
 use crate::model::engine::{Engine, Now, PodRef, StopSignal, TargetEvent};
 use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
@@ -24,9 +24,6 @@ const RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// The pause before a refused eviction is retried.
 const RETRY_EVICTION_AFTER: Duration = Duration::from_secs(5);
-
-/// How many writes in a row may fail their preconditions.
-const MAX_CONFLICTS: usize = 10;
 
 /// How old a refresh may be when it is decided on. Its pods may have become unavailable meanwhile.
 const MAX_REFRESH: Duration = Duration::from_secs(60);
