@@ -20,7 +20,7 @@ impl Listener {
     }
 }
 
-/// The user sees a notice after waiting this long.
+/// The user sees a notice after waiting this long: for one answer, or during an outage.
 pub(super) const NOTICE_AFTER: Duration = Duration::from_secs(4);
 
 /// Waits for some work, and runs `slow` when it takes longer than [`NOTICE_AFTER`].

@@ -6,11 +6,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::cluster::connection::{Cluster, RequestError};
-use crate::cluster::notice::seconds;
+use crate::cluster::notice::{NOTICE_AFTER, seconds};
 use crate::model::api::resource_type::ResourceType;
-
-/// A shorter outage is not reported.
-const NOTICE_AFTER: Duration = Duration::from_secs(5);
 
 /// The time between two notes, of one outage or of several.
 const NOTE_INTERVAL: Duration = Duration::from_secs(60);
