@@ -159,8 +159,8 @@ impl Line {
         }
         let text = self.text();
         let for_the_end = width.saturating_sub(1) / 2;
-        let mut ends = text.char_indices().map(|(start, _)| &text[start..]);
-        let end = ends.find(|end| end.width() <= for_the_end).unwrap_or_default();
+        let ends = text.char_indices().rev().map(|(start, _)| &text[start..]);
+        let end = ends.take_while(|end| end.width() <= for_the_end).last().unwrap_or_default();
         let beginning = beginning(&text, width.saturating_sub(1 + end.width()));
         Self::default().with_escaped(self.style(), &format!("{beginning}…{end}"))
     }

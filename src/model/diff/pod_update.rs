@@ -37,7 +37,7 @@ impl UpdatedPods {
         if from.digest() == to.digest() {
             return Self::default();
         }
-        let diff = Diff::between(from, to, SecretValues::Masked);
+        let diff = Diff::between(from, to, SecretValues::Shown); // its paths only, which masking does not change
         let changed = diff.changes().iter().map(|change| &change.path).chain(diff.reordered());
         let mut because: Vec<TemplatePath> = changed.cloned().collect();
         if policy == PodUpdatePolicy::Recreate {

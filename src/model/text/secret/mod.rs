@@ -179,7 +179,9 @@ fn is_json_web_token(word: &str) -> bool {
 
 /// Returns the offset in `after` and the length of the value after the name of a secret.
 fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
-    if !is_secret_name(name) {
+    // Few words of a text are followed by a value, so this is decided first. It is a necessary condition only.
+    let is_assigned = after.trim_start_matches([' ', '\t', '"', '\'', '\\']).starts_with([':', '=']);
+    if !(is_assigned || name.starts_with('-')) || !is_secret_name(name) {
         return None;
     }
     let (value, length) = assigned_value(before, name, after).or_else(|| flag_value(name, after))?;
