@@ -12,6 +12,7 @@ use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::diff::SecretValues;
+use crate::model::follow::Goal;
 use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration::StartTime;
 
@@ -135,7 +136,10 @@ impl UndoArgs {
             write.default_to_all();
         }
         let (scope, options) = write.lower(access, stdin)?;
-        let options = self.wait.lower(options, self.replace_stuck_pods)?;
+        let mut options = self.wait.lower(options, self.replace_stuck_pods)?;
+        if let Some(wait) = &mut options.wait {
+            wait.goal = Goal::RolledBack;
+        }
         Ok(Request {
             scope,
             to_revision,

@@ -42,7 +42,7 @@ use crate::render::message_writer::{Frame, MessageWriter};
 use crate::render::state_words::NameContext;
 use crate::render::status::{ReportFormat, json, stale_configuration};
 use crate::render::ui::Ui;
-use crate::render::undo::hold_effect;
+use crate::render::undo::{hold_effect, kept_pods};
 use crate::render::{job_summary, owner_warnings, status as render};
 use crate::world::Terminal;
 
@@ -355,9 +355,7 @@ async fn prepare_rollback(
     };
     let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why))?;
     let undo = undo(&observed, stable, &UndoOptions::default())?;
-    let warnings = owner_warnings::before_an_undo(workload).into_iter();
-    let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
-    warnings.chain(hold_effect(workload, &undo)).for_each(|line| messages.note_once(&line));
+    ui.err_lines_once(hold_effect(workload, &undo).into_iter().chain(kept_pods(&observed, &undo)));
     let patch = undo.patch;
     Ok(Some((observed.workload, patch)))
 }

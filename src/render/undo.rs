@@ -15,7 +15,7 @@ use crate::model::change;
 use crate::model::change::undo::{Doubt, TargetRevision, Undo, UndoOptions};
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::hold::plan::is_rollback_held;
-use crate::model::hold::step_command;
+use crate::model::hold::{HeldBy, step_command};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -167,6 +167,35 @@ pub fn no_pod_replaced(after: &Workload) -> Option<String> {
         holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
     };
     Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
+}
+
+/// Returns the warning of pods that a partition keeps from the rollback, with the command that replaces them. The controller
+/// counts the pods that run the target already, so that none of the failed revision need be left to replace. None where the
+/// partition keeps pods by their ordinals, and where it keeps all of them, which [`no_pod_replaced`] says.
+#[must_use]
+pub fn kept_pods(observed: &Observation, undo: &Undo<'_>) -> Option<String> {
+    let after = Workload::of_json(undo.patch.after())?;
+    let Some(HeldBy::Partition(partition)) = undo.effect.held_by else { return None };
+    let kept = undo.effect.held.len();
+    if kept == 0 || !strategy::partition_counts_pods(&after) || partition >= after.wanted() {
+        return None;
+    }
+    let (do_not, them) = if kept == 1 { ("does not", "it") } else { ("do not", "them") };
+    // The controller chooses which ones it keeps, and creates kept pods of the revision that it records.
+    let is_recorded = after.recorded_stable_revision().is_none_or(|recorded| recorded == undo.to.name);
+    let are_all = undo.effect.replaced.as_ref().is_some_and(Vec::is_empty);
+    let (names, replace) = if is_recorded && are_all && kept <= MAX_NAMES {
+        let pods = observed.own_pods().filter(|pod| pod.is_active() && !after.runs(pod, undo.to));
+        let pods = Word::names(pods.map(|pod| pod.name.as_str()), "POD");
+        (format!(": {pods}"), command("kubectl delete pod {}{}", [pods, after.in_namespace()]))
+    } else {
+        (String::new(), command("{} --to 100%", [step_command(&after)]))
+    };
+    let (target, kept, label) = (after.target(), plural(kept, "pod"), undo.to.label());
+    Some(format!(
+        "warning: partition {partition} of {target} keeps {kept} that {do_not} run revision {label}{names}; to replace {them}: \
+         {replace}"
+    ))
 }
 
 /// Returns that flags have no effect, because the template already is that of the target, and how to resume.

@@ -80,6 +80,58 @@ async fn each_kind_is_rolled_back() {
     }
 }
 
+/// The controller counts the pods that run the earlier revision already, and so keeps the canary. The printed command
+/// replaces it.
+#[tokio::test(start_paused = true)]
+async fn an_undo_warns_of_pods_that_the_own_partition_keeps() {
+    let unordered = json!({"partition": 2, "maxUnavailable": 1, "unorderedUpdate": {"priorityStrategy": {}}});
+    let limits = json!({"partition": 2, "maxUnavailable": 1});
+    for ((resource, target), limits) in [(KINDS[0], &limits), (KINDS[1], &unordered), (KINDS[2], &limits)] {
+        let cluster = Cluster::simulated().kruise().nodes(3).start();
+        let mut spec = json!({"podManagementPolicy": "Parallel",
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": limits}});
+        if resource.kind != "DaemonSet" {
+            spec["replicas"] = 3.into();
+        }
+        let key = cluster.editor().create_workload(resource, "web", &spec);
+        cluster.advance(60).await;
+        cluster.editor().set_image(&key, "app:2.0-crash");
+        cluster.advance(120).await;
+        let output = cluster.run(&format!("undo {target} --wait --timeout 5m")).await;
+        output.ends(5).reports(&format!("note: {target} is held: 2 of 3 updated; outdated pods remain\n"));
+        let warning = format!("warning: partition 2 of {target} keeps 1 pod that does not run revision 1: ");
+        let warnings: Vec<_> = output.stderr.lines().filter_map(|line| line.strip_prefix(&warning)).collect();
+        let [kept] = warnings.as_slice() else { panic!("{}", output.transcript) };
+        let (pod, command) = kept.split_once("; to replace it: ").unwrap();
+        assert_eq!(command, format!("kubectl delete pod {pod} -n default"));
+        cluster.editor().delete(&harness::cluster::key(&PODS, pod));
+        cluster.advance(120).await;
+        assert_eq!(cluster.ready_pods(), "1.0 3/3", "{target}");
+    }
+}
+
+/// Of five pods that all run the failed revision the partition keeps any two.
+#[tokio::test(start_paused = true)]
+async fn the_command_after_an_undo_replaces_whatever_the_partition_keeps() {
+    let cluster = Cluster::simulated().kruise().start();
+    let spec = |partition: usize| {
+        let limits = json!({"partition": partition, "maxUnavailable": 5});
+        json!({"replicas": 5, "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": limits}})
+    };
+    let key = cluster.editor().create_workload(&CLONESETS, "web", &spec(0));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&key, "app:2.0");
+    cluster.advance(120).await;
+    cluster.editor().patch(&key, &json!({"spec": spec(2)}));
+    let output = cluster.run("undo cloneset/web --wait").await;
+    output.ends(5);
+    let warning = "warning: partition 2 of cloneset/web keeps 2 pods that do not run revision 1; to replace them: kubectl ";
+    let command = output.stderr.lines().find_map(|line| line.strip_prefix(warning)).unwrap();
+    let step = command.strip_prefix("rollout2 ").unwrap();
+    cluster.run(&format!("{step} --by 5 --no-canary")).await.ends(0);
+    assert_eq!(cluster.ready_pods(), "1.0 5/5", "{}", output.transcript);
+}
+
 /// The pod that was updated in place to a bad image blocks the way back, and the previous revision is the bad one.
 #[tokio::test(start_paused = true)]
 async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {

@@ -278,7 +278,8 @@ async fn write(
     if request.options.dry_run == DryRun::Client {
         return Ok(RollbackWrite::Stored(object));
     }
-    writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after)));
+    let no_pod = Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after));
+    writer.ui.err_lines(no_pod.or_else(|| render::kept_pods(observed, undo)));
     if writer.is_real() {
         if let Some(cause) = &request.undo_options.change_cause {
             record_cause(workload, undo.to, cause, writer).await;

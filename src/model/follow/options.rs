@@ -28,6 +28,8 @@ pub enum Goal {
     Available,
     /// This many updated pods, or this share of the wanted ones, are available.
     AvailableShare(Amount),
+    /// The goal of a rollback: as `Success`, and a partition that counts pods keeps none on the revision that failed.
+    RolledBack,
     /// As `Available`, and the controller counts no outdated pod.
     Complete,
     /// As `Complete`, and no outdated pod exists, not even a terminating one.
@@ -116,11 +118,15 @@ impl GoalState {
         if is_decided || verdict.state == RolloutState::Unobserved {
             return Self::Pending;
         }
-        let counts = observation.workload.counts();
+        let workload = &observation.workload;
+        let counts = workload.counts();
         let is_success = verdict.state == RolloutState::Complete;
-        let is_complete = || is_success && observation.workload.kind().pods().are_all_updated(counts);
+        let is_complete = || is_success && workload.kind().pods().are_all_updated(counts);
+        let partition_keeps_pods = strategy::partition(workload) > 0 && counts.outdated() > 0;
+        let keeps_any_pods = partition_keeps_pods && strategy::partition_counts_pods(workload);
         let is_reached = match goal {
             Goal::Success => is_success,
+            Goal::RolledBack => is_success && !keeps_any_pods,
             Goal::Updated => is_updated(counts),
             Goal::Available => is_updated(counts) && is_available(counts),
             Goal::AvailableShare(share) => is_share_available(share, observation, counts),
@@ -135,9 +141,13 @@ impl GoalState {
             return Self::Reached;
         }
         let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
-        let partition_keeps_pods =
-            is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
-        if held || partition_keeps_pods { Self::Held } else { Self::Pending }
+        // What is kept of the failed revision may never be available.
+        let is_rolled_back = || {
+            let are_ready = observation.pods.is_some() && observation.updated_pods().all(|pod| pod.ready);
+            goal == Goal::RolledBack && keeps_any_pods && is_updated(counts) && are_ready
+        };
+        let is_held = held || is_success && partition_keeps_pods || is_rolled_back();
+        if is_held { Self::Held } else { Self::Pending }
     }
 }
 
@@ -340,6 +350,29 @@ fn replaced_line(wanted: &impl Display, running: &impl Display) -> String {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+
+    /// The controller counts pods, and keeps one of the failed revision for each that the partition keeps.
+    #[test]
+    fn a_rollback_is_held_while_a_partition_keeps_any_pods() {
+        let kruise = "apps.kruise.io/v1beta1";
+        for (api_version, kind, order, updated, expected) in [
+            (kruise, "CloneSet", Value::Null, 2, GoalState::Held),
+            (kruise, "CloneSet", Value::Null, 3, GoalState::Reached),
+            (kruise, "StatefulSet", json!({"priorityStrategy": {}}), 2, GoalState::Held),
+            (kruise, "StatefulSet", Value::Null, 2, GoalState::Reached),
+            ("apps/v1", "StatefulSet", Value::Null, 2, GoalState::Reached),
+        ] {
+            let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "w"},
+                "spec": {"replicas": 3, "updateStrategy": {"type": "RollingUpdate",
+                    "rollingUpdate": {"partition": 2, "unorderedUpdate": order}}},
+                "status": {"replicas": 3, "readyReplicas": 3, "availableReplicas": 3, "updatedReplicas": updated,
+                    "updatedAvailableReplicas": updated, "updatedReadyReplicas": updated}});
+            let observation = Observation::of_alone(Workload::of_json(&object).unwrap());
+            let verdict = Verdict { state: RolloutState::Complete, line: String::new() };
+            assert_eq!(GoalState::of(Goal::RolledBack, &observation, &verdict), expected, "{object}");
+            assert_eq!(GoalState::of(Goal::Success, &observation, &verdict), GoalState::Reached, "{object}");
+        }
+    }
 
     #[test]
     fn only_a_workload_without_a_deadline_gets_one() {
