@@ -167,9 +167,7 @@ impl Observation {
         let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
         let counted = self.pod_counts_or_status();
         let current = self.revisions.current();
-        // A controller also records a first revision of which no pod was ever ready.
-        let has_served = |stable: &&Revision| counted(stable).total == 0 || counted(stable).ready > 0;
-        let stable = self.stable().filter(|stable| !is(current, stable)).filter(has_served);
+        let stable = self.served_stable().filter(|stable| !is(current, stable));
         let has_pods = |revision: &&Revision| counted(revision).total > 0;
         let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
         let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
@@ -254,6 +252,14 @@ impl Observation {
     pub fn stable(&self) -> Option<&Revision> {
         let counted = self.pod_counts_or_status();
         self.stable_by(|revision| counted(revision).ready)
+    }
+
+    /// Returns the stable revision, but not one with pods of which none is ready: a controller also records a first revision
+    /// that never served.
+    #[must_use]
+    pub fn served_stable(&self) -> Option<&Revision> {
+        let served = |count: PodCount| count.total == 0 || count.ready > 0;
+        self.stable().filter(|stable| self.pod_count(stable).is_none_or(served))
     }
 
     /// Returns the stable revision of a rollout that has just begun. If no other revision has a ready pod, ready

@@ -205,11 +205,15 @@ pub fn doubts<'a>(observation: &'a Observation, to: &Revision, word: &TargetRevi
     not_ready.into_iter().chain(replaced).chain(not_stable).chain(unproven).collect()
 }
 
-/// Whether `--failed` found a revision of which no pod shows that it works.
+/// Whether `--failed` found a revision of which no pod shows that it works. The oldest revision without a pod is one, although
+/// its controller may record it as stable: it also records a first revision that never served.
 #[must_use]
 pub fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevision) -> bool {
-    let is_stable = || observation.stable().is_some_and(|stable| stable.name == to.name);
-    *word == TargetRevision::StableOrPrevious && !observation.revisions.is_current(to) && !is_stable()
+    let is = |one: Option<&Revision>| one.is_some_and(|one| one.name == to.name);
+    let is_unused = || observation.pod_count(to).is_some_and(|count| count.total == 0);
+    *word == TargetRevision::StableOrPrevious
+        && !observation.revisions.is_current(to)
+        && (!is(observation.served_stable()) || is(observation.revisions.iter().next()) && is_unused())
 }
 
 /// Returns the refusal of such a rollback where nobody can be asked.

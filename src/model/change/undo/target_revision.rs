@@ -34,7 +34,11 @@ impl TargetRevision {
             Self::Previous => {
                 previous(observation)?.ok_or_else(|| no_previous_revision(&observation.workload))
             }
-            Self::Stable => observation.stable().ok_or_else(|| no_stable_revision(observation)),
+            Self::Stable => {
+                let is_ready =
+                    |one: &&Revision| observation.pod_count(one).is_none_or(|count| count.ready > 0);
+                observation.stable().filter(is_ready).ok_or_else(|| no_stable_revision(observation))
+            }
             Self::StableOrPrevious => stable_or_previous(observation),
             Self::Named(word @ RevisionWord::Back(steps)) => {
                 let revisions = &observation.revisions;
@@ -52,7 +56,7 @@ impl TargetRevision {
 /// If there is neither, if pods of the previous revision fail too, or if the current revision replaced the one found: `--failed`
 /// never takes a rollback back.
 fn stable_or_previous(observation: &Observation) -> Result<&Revision> {
-    let found = match observation.stable() {
+    let found = match observation.served_stable() {
         Some(stable) => stable,
         None => unproven_previous(observation)?,
     };
@@ -251,6 +255,7 @@ pub(super) fn revision_word(revision: &Revision) -> Word {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::change::undo::is_unproven;
     use crate::model::observation::fixture::{self, pod, revision, template};
     use serde_json::{Value, json};
 
@@ -353,18 +358,40 @@ mod tests {
         );
     }
 
+    /// Returns an observation in which no pod of a revision is ready.
+    fn unready(mut observation: Observation, revision: &str) -> Observation {
+        for pod in observation.pods.iter_mut().flatten().filter(|pod| pod.name.starts_with(revision)) {
+            std::sync::Arc::make_mut(pod).ready = false;
+        }
+        observation
+    }
+
+    /// A StatefulSet also records a first revision that never served.
+    #[test]
+    fn a_revision_is_not_stable_because_its_controller_records_it() {
+        let word = TargetRevision::StableOrPrevious;
+        for (recorded, kept, failed, expected) in [
+            ("w-1", vec![(1, "x:1", 2), (2, "x:2", 1)], &["w-2"][..], (Some(1), Some((1, false)))),
+            ("w-1", vec![(1, "x:1", 2), (2, "x:2", 1)], &["w-1", "w-2"], (None, None)),
+            ("w-1", vec![(1, "x:1", 0), (2, "x:2", 3)], &["w-2"], (None, Some((1, true)))),
+            ("w-2", vec![(1, "x:0", 0), (2, "x:1", 0), (3, "x:2", 3)], &["w-3"], (None, Some((2, false)))),
+        ] {
+            let observed = observation("StatefulSet", "x:2", &json!({"currentRevision": recorded}), &kept);
+            let observed = failed.iter().fold(observed, |observed, revision| unready(observed, revision));
+            let of_failed = word.find(&observed).ok();
+            let of_failed =
+                of_failed.map(|to| (to.number.known().unwrap(), is_unproven(&observed, to, &word)));
+            assert_eq!(
+                (found(&TargetRevision::Stable, &observed), of_failed),
+                expected,
+                "{kept:?} {failed:?}"
+            );
+        }
+    }
+
     /// Revision 2 replaced 1, and one of them has pods: none of them is ready, but for `available` ones.
     #[test]
     fn what_failed_goes_back_to_the_revision_before_where_no_other_has_pods() {
-        let unready = |observation: Observation, revision: &str| {
-            let mut pods = observation.pods.clone().unwrap();
-            for pod in &mut pods {
-                if pod.name.starts_with(revision) {
-                    std::sync::Arc::make_mut(pod).ready = false;
-                }
-            }
-            Observation { pods: Some(pods), ..observation }
-        };
         let goal = TargetRevision::StableOrPrevious;
         for kind in ["Deployment", "DaemonSet"] {
             let outage = observation(kind, "x:2", &json!({}), &[(1, "x:1", 0), (2, "x:2", 3)]);
