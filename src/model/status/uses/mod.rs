@@ -89,7 +89,7 @@ pub enum UseEnd {
 ///
 /// A new template has a new revision. A return to an earlier template gives its revision a new number: a ReplicaSet stores
 /// the numbers that it had before (`deployment.kubernetes.io/revision-history`). A ControllerRevision does not, so it is a
-/// return if a revision with a lower number is newer.
+/// return if a revision with a lower number is newer, and if an undo was [taken back](taken_back).
 pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     let mut uses: Vec<RevisionUse<'_>> = Vec::new();
     let mut newest: Option<Timestamp> = None; // the creation of the newest revision used so far
@@ -97,10 +97,8 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
         let Some(created) = revision.created else { continue };
         let is_first = was.is_none() && newest.is_none_or(|newest| created >= newest);
         if was.is_none() && !is_first {
-            // Its number in its first use is not stored, and follows only for the one before number 2.
             let index = index_of_first_use(&uses, created);
-            let first = uses.get(index).filter(|next| index == 0 && next.number == Some(2)).map(|_| 1);
-            uses.insert(index, new_use(revision, first, None, UseStart::At(created)));
+            uses.insert(index, a_use(revision, None, None, UseStart::At(created)));
         }
         let start = match newest {
             Some(earliest) if !is_first => UseStart::Between { earliest, latest: None },
@@ -110,6 +108,10 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
         uses.push(new_use(revision, number, was, start));
         newest = newest.max(Some(created));
     }
+    if taken_back(observed, &uses) {
+        insert_first_uses(&mut uses);
+    }
+    number_first_uses(&mut uses);
     link(&mut uses);
     if let Some(RevisionUse { start: UseStart::Between { earliest, latest }, revision, .. }) = uses.last_mut()
     {
@@ -133,6 +135,54 @@ fn index_of_first_use(uses: &[RevisionUse<'_>], created: Timestamp) -> usize {
         matches!(one.start, UseStart::At(_)) || skips_numbers(before.number, one.number)
     };
     (start..uses.len()).find(is_next).unwrap_or(uses.len())
+}
+
+/// Whether the last use is a return to the newest revision, as after an undo that was taken back. Then the last two numbers are in
+/// the order of creation, as if there had been no return, but two earlier numbers are missing. The client that changed what
+/// the last two differ in wrote after the controller had created the revision, and before every pod of it.
+fn taken_back(observed: &Observation, uses: &[RevisionUse<'_>]) -> bool {
+    let [.., before, last] = uses else { return false };
+    let (UseStart::At(created), Some(number)) = (last.start, last.number) else { return false };
+    let is_number_missing =
+        usize::try_from(number).is_ok_and(|number| number >= observed.revisions.len() + 2);
+    let stores_numbers = observed.workload.kind().revisions().is_synced();
+    let is_last = observed.revisions.is_current(last.revision) && follows(before.number, last.number);
+    if stores_numbers || !is_number_missing || !is_last {
+        return false;
+    }
+    let changers = changers_in(observed, &RevisionUse { before: Some(before.revision), ..last.clone() });
+    let Some(written) = changers.into_iter().map(|author| author.time).max() else { return false };
+    let mut updated = observed.pods_of(last.revision).map(Pod::updated_at).peekable();
+    written.duration_since(created) > CONTROLLER_DELAY
+        && updated.peek().is_some()
+        && updated.all(|updated| updated.is_some_and(|updated| updated >= written))
+}
+
+/// Inserts the first uses of the last two revisions, and makes their last uses returns.
+fn insert_first_uses(uses: &mut Vec<RevisionUse<'_>>) {
+    let at = uses.len().saturating_sub(2);
+    let Some(earliest) = uses.last().map(|last| last.start.earliest()) else { return };
+    let mut first = Vec::new();
+    for one in uses.iter_mut().skip(at) {
+        first.extend((!one.is_return).then(|| a_use(one.revision, None, None, one.start)));
+        (one.start, one.is_return) = (UseStart::Between { earliest, latest: None }, true);
+    }
+    uses.splice(at..at, first);
+}
+
+/// Numbers the oldest uses, whose revisions have later numbers, if as many numbers are missing there.
+fn number_first_uses(uses: &mut [RevisionUse<'_>]) {
+    let is_first = |one: &RevisionUse<'_>| one.number.is_none() && one.revision.number.known().is_some();
+    let count = uses.iter().take_while(|one| is_first(one)).count();
+    if uses.get(count).and_then(|next| next.number) == i64::try_from(count + 1).ok() {
+        (1..).zip(uses.iter_mut().take(count)).for_each(|(number, one)| one.number = Some(number));
+    }
+}
+
+/// Whether a number is the one after another, so that no revision was in use between them. A use without a number is in its
+/// place.
+fn follows(before: Option<i64>, after: Option<i64>) -> bool {
+    after.is_none_or(|after| before.is_some_and(|before| before.checked_add(1) == Some(after)))
 }
 
 /// Whether a number between two is missing, so that a revision was in use between them.
@@ -180,7 +230,7 @@ fn link(uses: &mut [RevisionUse<'_>]) {
     }
     let mut before: Option<(&Revision, Option<i64>)> = None; // with its number, or the one that it must have had
     for one in uses {
-        let known = before.filter(|(_, number)| !skips_numbers(*number, one.number));
+        let known = before.filter(|(_, number)| follows(*number, one.number));
         one.before = known.map(|(before, _)| before).filter(|before| before.name != one.revision.name);
         let next = before.and_then(|(_, number)| number?.checked_add(1));
         before = Some((one.revision, one.number.or(next)));

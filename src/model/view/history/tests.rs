@@ -310,6 +310,46 @@ fn a_controller_revision_with_a_higher_number_than_a_newer_one_is_a_return() {
     }
 }
 
+/// Their numbers are in the order of their creation again.
+#[test]
+fn an_undo_that_was_taken_back_is_two_returns() {
+    let back: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[3]), ("x:2", 100, &[4])];
+    let new: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1]), ("x:2", 100, &[2])];
+    let newer = [("x:2", 310), ("x:2", 320)];
+    for kind in ["StatefulSet", "DaemonSet"] {
+        let rows = |kept: &[(&str, i64, &[i64])], second, pods: &[(&str, i64)], since| {
+            let managers = vec![setter("undo", second)];
+            let case = Case { kind, live: "x:2", kept, managers, pods, ..Case::default() };
+            let state = RolloutView::of(&case.observation(), at(9000).parse().unwrap()).state().word();
+            case.rows(since).into_iter().map(|row| row.trim_end_matches(state).to_owned()).collect::<Vec<_>>()
+        };
+        let returns = [
+            "300 4 back: image x:2 by undo ",
+            "100..300 3 back: image x:1 by - undone",
+            "100 2: image x:2 by - undone",
+            "0 1: first by - replaced",
+        ];
+        assert_eq!(rows(&back, 300, &newer, 0), returns, "{kind}");
+        assert_eq!(rows(&back, 300, &newer, 300), returns[..2], "{kind}");
+        let one = ["100 4: image x:2 by undo ", "0 3: oldest by - replaced"];
+        assert_eq!(rows(&back, 300, &[("x:2", 110), ("x:2", 320)], 0), one, "{kind}: a pod ran it before");
+        assert_eq!(rows(&back, 300, &[], 0), one, "{kind}: no pod shows it");
+        assert_eq!(rows(&back, 102, &newer, 0), one, "{kind}: the write that created it");
+        let first = ["100 2: image x:2 by undo ", "0 1: first by - replaced"];
+        assert_eq!(rows(&new, 300, &newer, 0), first, "{kind}: no number is missing");
+    }
+}
+
+/// Revision 2 was undone (3), 4 followed, and the workload returned to what had been 2 (5). Before 4 was 3, whose own return
+/// no time shows.
+#[test]
+fn a_revision_is_not_compared_with_one_that_was_not_in_use_before() {
+    let kept: [(&str, i64, &[i64]); 3] = [("x:1", 0, &[3]), ("x:3", 200, &[4]), ("x:2", 100, &[5])];
+    let rows = Case { kind: "StatefulSet", live: "x:2", kept: &kept, ..Case::default() }.rows(0);
+    assert!(rows[0].starts_with("200.. 5 back: image x:2 by - "), "{}", rows[0]);
+    assert_eq!(rows[1], "200 4: oldest by - undone");
+}
+
 /// The first rollback was from the third revision, and the second one to it. Its first use followed the first rollback.
 #[test]
 fn the_first_use_of_a_revision_is_where_a_number_is_missing() {
