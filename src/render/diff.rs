@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::columns::aligned;
-use super::json::{document, workload_json};
+use super::json::{document, revision_json, workload_json};
 use super::line::{Line, Style};
 use super::pods;
 use crate::model::change::effect::UpdatedPods;
@@ -101,9 +101,9 @@ fn line(line: &HunkLine) -> Line {
     Line::styled(style, sign).with_tabs(style, &line.text)
 }
 
-/// Returns the number in the label of a side: 3 for `revision 3` and for `namespace dev, revision 3`.
-fn revision_number(side: &str) -> Option<i64> {
-    side.rsplit(", ").next()?.strip_prefix("revision ")?.parse().ok()
+/// Returns the revision in the label of a side as JSON: 3 for `revision 3` and for `namespace dev, revision 3`.
+fn revision_of(side: &str) -> Option<Value> {
+    side.rsplit(", ").next()?.strip_prefix("revision ").map(revision_json)
 }
 
 /// The workload elsewhere of a comparison.
@@ -144,8 +144,8 @@ pub fn json(
         "with": with,
         "from": from,
         "to": to,
-        "fromRevision": revision_number(from),
-        "toRevision": revision_number(to),
+        "fromRevision": revision_of(from),
+        "toRevision": revision_of(to),
         "fromDigest": digest(from_digest),
         "toDigest": digest(to_digest),
         "changes": changes(diff),
@@ -181,6 +181,19 @@ fn change_json(change: &Change) -> Value {
 mod tests {
     use super::*;
     use crate::render::line::text_of;
+
+    #[test]
+    fn a_side_has_its_revision() {
+        for (side, expected) in [
+            ("revision 3", json!(3)),
+            ("namespace dev, revision 3", json!(3)),
+            ("revision web-7c5d9", json!("web-7c5d9")),
+            ("live", Value::Null),
+            ("live (revision 3)", Value::Null),
+        ] {
+            assert_eq!(json!(revision_of(side)), expected, "{side}");
+        }
+    }
 
     #[test]
     fn columns_are_aligned_by_cells() {

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{PathStep, TemplatePath};
+use crate::model::api::quantity::Quantity;
 use crate::model::revision::template::{RESTARTED_AT, Template};
 
 /// The metadata that servers and controllers write. A template has a namespace only if a manifest sets it, and no
@@ -89,8 +90,19 @@ fn path_of(name: &str) -> TemplatePath {
     }
 }
 
-/// Fields of `spec` with their defaults, as JSON. `*` stands for each element of a list.
-const POD: [(&str, &str); 15] = [
+/// Fields of `spec` with their defaults, as JSON. `*` stands for each element of a list. The API server also leaves out the zero
+/// value of a field that is no pointer (`omitempty` in `staging/src/k8s.io/api/core/v1/types.go`).
+const POD: [(&str, &str); 25] = [
+    ("hostNetwork", "false"),
+    ("hostPID", "false"),
+    ("hostIPC", "false"),
+    ("priorityClassName", "\"\""),
+    ("nodeName", "\"\""),
+    ("hostname", "\"\""),
+    ("subdomain", "\"\""),
+    ("serviceAccountName", "\"\""),
+    ("volumes.*.persistentVolumeClaim.readOnly", "false"),
+    ("volumes.*.emptyDir.medium", "\"\""),
     ("dnsPolicy", "\"ClusterFirst\""),
     ("restartPolicy", "\"Always\""),
     ("schedulerName", "\"default-scheduler\""),
@@ -109,7 +121,14 @@ const POD: [(&str, &str); 15] = [
 ];
 
 /// Fields of a container with their defaults.
-const CONTAINER: [(&str, &str); 10] = [
+const CONTAINER: [(&str, &str); 17] = [
+    ("stdin", "false"),
+    ("stdinOnce", "false"),
+    ("tty", "false"),
+    ("workingDir", "\"\""),
+    ("volumeMounts.*.readOnly", "false"),
+    ("volumeMounts.*.subPath", "\"\""),
+    ("ports.*.hostPort", "0"),
     ("terminationMessagePath", "\"/dev/termination-log\""),
     ("terminationMessagePolicy", "\"File\""),
     ("ports.*.protocol", "\"TCP\""),
@@ -123,7 +142,8 @@ const CONTAINER: [(&str, &str); 10] = [
 ];
 
 /// Fields of a probe with their defaults.
-const PROBE: [(&str, &str); 7] = [
+const PROBE: [(&str, &str); 8] = [
+    ("initialDelaySeconds", "0"),
     ("timeoutSeconds", "1"),
     ("periodSeconds", "10"),
     ("successThreshold", "1"),
@@ -140,7 +160,7 @@ pub(in crate::model) fn without_defaults(template: &mut Value) {
     drop_defaults(spec, &POD);
     let Some(spec) = spec.as_object_mut() else { return };
     // The deprecated name of the service account is always equal to the other one.
-    if let Some(name) = spec.remove("serviceAccount") {
+    if let Some(name) = spec.remove("serviceAccount").filter(|name| name != "") {
         spec.entry("serviceAccountName").or_insert(name);
     }
     for volume in elements(spec, "volumes").filter_map(Value::as_object_mut) {
@@ -177,14 +197,20 @@ fn drop_of_container(container: &mut Value, is_on_host: bool) {
         && let Some(limits) = resources.get("limits").and_then(Value::as_object).cloned()
         && let Some(requests) = resources.get_mut("requests").and_then(Value::as_object_mut)
     {
-        requests.retain(|name, request| limits.get(name) != Some(request));
+        let is_same = |limit: &Value, request: &Value| {
+            limit == request
+                || Quantity::read(limit).is_some_and(|limit| Quantity::read(request) == Some(limit))
+        };
+        requests.retain(|name, request| !limits.get(name).is_some_and(|limit| is_same(limit, request)));
     }
 }
 
-/// Removes the pull policy that is the default of an image: one without a tag, or with the tag `latest`, is always pulled.
+/// Removes the pull policy that is the default of an image: one with the tag `latest` is always pulled, also with a digest, and
+/// one with neither a tag nor a digest (`parsers.ParseImageName`).
 fn drop_pull_policy(members: &mut Map<String, Value>, image: &str, policy: &str) {
-    let is_fixed = has_fixed_tag(members.get(image).and_then(Value::as_str).unwrap_or_default());
-    let default = if is_fixed { "IfNotPresent" } else { "Always" };
+    let image = members.get(image).and_then(Value::as_str).unwrap_or_default();
+    let is_latest = image.split('@').next().is_some_and(|tagged| tagged.ends_with(":latest"));
+    let default = if has_fixed_tag(image) && !is_latest { "IfNotPresent" } else { "Always" };
     if members.get(policy).and_then(Value::as_str) == Some(default) {
         members.remove(policy);
     }
@@ -293,8 +319,24 @@ mod tests {
                 json!({"volumes": [{"name": "v"}, {"name": "c", "configMap": {"name": "c"}}]}),
             ),
             (
-                json!({"containers": [{"image": "a", "imagePullPolicy": "Always"}, {"image": "r:5/a:1@sha256:0", "imagePullPolicy": "IfNotPresent"}]}),
-                json!({"containers": [{"image": "a"}, {"image": "r:5/a:1@sha256:0"}]}),
+                json!({"containers": [{"image": "a", "imagePullPolicy": "Always"}, {"image": "r:5/a:1@sha256:0", "imagePullPolicy": "IfNotPresent"},
+                    {"image": "a:latest@sha256:0", "imagePullPolicy": "Always"}, {"image": "a@sha256:0", "imagePullPolicy": "IfNotPresent"}]}),
+                json!({"containers": [{"image": "a"}, {"image": "r:5/a:1@sha256:0"}, {"image": "a:latest@sha256:0"}, {"image": "a@sha256:0"}]}),
+            ),
+            (
+                json!({"hostNetwork": false, "hostPID": false, "hostIPC": false, "priorityClassName": "", "nodeName": "", "hostname": "",
+                    "subdomain": "", "serviceAccount": "", "serviceAccountName": "", "volumes": [
+                        {"name": "v", "persistentVolumeClaim": {"claimName": "c", "readOnly": false}}, {"name": "e", "emptyDir": {"medium": ""}}],
+                    "containers": [{"image": "a:1", "stdin": false, "stdinOnce": false, "tty": false, "workingDir": "",
+                        "volumeMounts": [{"name": "v", "readOnly": false, "subPath": ""}],
+                        "ports": [{"containerPort": 80, "hostPort": 0}], "readinessProbe": {"initialDelaySeconds": 0}}]}),
+                json!({"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}, {"name": "e"}], "containers": [{"image": "a:1",
+                    "volumeMounts": [{"name": "v"}], "ports": [{"containerPort": 80}], "readinessProbe": {}}]}),
+            ),
+            (
+                json!({"containers": [{"image": "a:1", "resources": {"limits": {"cpu": "1", "memory": "1Gi"},
+                    "requests": {"cpu": "1000m", "memory": "1024Mi"}}}]}),
+                json!({"containers": [{"image": "a:1", "resources": {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {}}}]}),
             ),
             (
                 json!({"initContainers": [{"image": "a:1", "resources": {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}}]}),
@@ -337,7 +379,10 @@ mod tests {
         for spec in [
             json!({"dnsPolicy": "None", "restartPolicy": 1, "terminationGracePeriodSeconds": 0, "volumes": {}, "containers": [3]}),
             json!({"containers": [{"image": "a:1", "imagePullPolicy": "Always"}, {"image": "a", "imagePullPolicy": "Never"}]}),
-            json!({"volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}]}),
+            json!({"volumes": [{"name": "v", "emptyDir": {"medium": "Memory"}}], "automountServiceAccountToken": false,
+                "shareProcessNamespace": false, "containers": [{"image": "a:1", "securityContext": {"privileged": false}}]}),
+            json!({"containers": [{"image": "a:latest@sha256:0", "imagePullPolicy": "IfNotPresent"}]}),
+            json!({"containers": [{"image": "a:1", "resources": {"limits": {"cpu": "1"}, "requests": {"cpu": "100m"}}}]}),
             json!({"containers": [{"ports": [{"containerPort": 80, "hostPort": 80}]}]}), // only a default on the host network
         ] {
             assert_eq!(without(&spec), spec);
