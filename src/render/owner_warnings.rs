@@ -171,11 +171,12 @@ fn introduced(owner: &ManifestOwner) -> (String, String) {
             let name = object.as_ref().map(|object| object.name.clone());
             (named("Flux", &name), suspended_first(owner, "suspend it first"))
         }
-        ManifestOwner::Helm(name) => {
+        ManifestOwner::Helm(name, namespace) => {
             let release = Word::name(name.as_deref().unwrap_or_default(), "RELEASE");
+            let words = [release, Word::in_namespace(namespace)];
             (
                 named("Helm", name),
-                command("to keep the release history of Helm correct: helm rollback {}", [release]),
+                command("to keep the release history of Helm correct: helm rollback {}{}", words),
             )
         }
         ManifestOwner::KruiseRollout(name) => {

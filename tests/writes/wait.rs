@@ -63,7 +63,11 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
             "stop it first: flux suspend kustomization shop -n flux-system",
             note("Flux (shop)", ": flux resume kustomization shop -n flux-system"),
         ),
-        (json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}}), "helm rollback RELEASE", String::new()),
+        (
+            json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}}),
+            "helm rollback RELEASE -n default\n",
+            String::new(),
+        ),
     ] {
         for (wait, follows) in [("", false), (" --wait --timeout 5m", true)] {
             let cluster = Cluster::simulated().start();

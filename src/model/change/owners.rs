@@ -21,8 +21,8 @@ pub enum ManifestOwner {
     ArgoCd(Option<String>),
     /// Flux, with its object if known.
     Flux(Option<FluxObject>),
-    /// Helm, with the release if known.
-    Helm(Option<String>),
+    /// Helm, with the release if known, and its namespace.
+    Helm(Option<String>, String),
     /// A Kruise Rollout, with its name if known.
     KruiseRollout(Option<String>),
     /// A field manager that owns the changed field by server-side apply.
@@ -132,7 +132,8 @@ fn flux(object: &Object) -> Option<ManifestOwner> {
 fn helm(object: &Object) -> Option<ManifestOwner> {
     let release = object.annotation("meta.helm.sh/release-name");
     let managed = object.label("app.kubernetes.io/managed-by") == Some("Helm");
-    (release.is_some() || managed).then(|| ManifestOwner::Helm(named(release)))
+    let namespace = object.annotation("meta.helm.sh/release-namespace").unwrap_or(object.namespace());
+    (release.is_some() || managed).then(|| ManifestOwner::Helm(named(release), namespace.to_owned()))
 }
 
 /// Kruise adds annotations and labels to a Deployment that it drives. `in-progressing` contains
@@ -270,7 +271,11 @@ mod tests {
             ),
             (
                 json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": {"meta.helm.sh/release-name": "web"}}),
-                vec![ManifestOwner::Helm(name("web"))],
+                vec![ManifestOwner::Helm(name("web"), String::new())],
+            ),
+            (
+                json!({"annotations": {"meta.helm.sh/release-name": "web", "meta.helm.sh/release-namespace": "apps"}}),
+                vec![ManifestOwner::Helm(name("web"), "apps".to_owned())],
             ),
             (
                 json!({"annotations": {"rollouts.kruise.io/in-progressing": "{\"rolloutName\":\"demo\"}"}}),

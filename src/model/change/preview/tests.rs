@@ -196,7 +196,12 @@ fn unexpected_consequences_are_warnings() {
     for (before, after, metadata, expected) in [
         (("x:3", &none), ("x:4", &none), &none, vec![]),
         (("x:3", &json!({"paused": true})), ("x:3", &none), &none, vec![PreviewWarning::EndsPause]),
-        (("x:3", &none), ("x:4", &none), &helm, owner(ManifestOwner::Helm(Some("shop".to_owned())))),
+        (
+            ("x:3", &none),
+            ("x:4", &none),
+            &helm,
+            owner(ManifestOwner::Helm(Some("shop".to_owned()), "n".to_owned())),
+        ),
         (("x:3", &none), ("x:3", &none), &helm, vec![]),
         (("x:3", &none), ("x:4", &none), &applied, vec![]),
         (("x:3", &none), ("x:4", &limit(0)), &none, vec![PreviewWarning::KeepsNoHistory]),
