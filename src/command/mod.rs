@@ -110,6 +110,9 @@ pub async fn run(
 ) -> Exit {
     let access = &command.access;
     let messages = MessageWriter::new(world.err.clone(), &world.environment, command.color);
+    if access.snapshot.is_none() {
+        messages.set_cluster_flags(access.overrides.cluster_flags());
+    }
     let opened = open(access, world, listener(messages.clone())).and_then(|source| {
         let elsewhere = if let Verb::Diff(diff) = &command.verb { diff.elsewhere.as_ref() } else { None };
         let other = elsewhere.and_then(|other| other.open(access, world, listener(messages.clone())));

@@ -33,6 +33,8 @@ struct MessageState {
     /// Whether GitHub Actions reads the stream, which shows annotations.
     in_github: bool,
     printed_once: HashSet<String>,
+    /// The flags of this command that the printed commands need to reach the same cluster, until a note has said so.
+    cluster_flags: Option<String>,
     frame: Option<LiveFrame>,
     failure: Option<io::Error>,
 }
@@ -54,9 +56,15 @@ impl MessageWriter {
             in_build: is_build(environment),
             in_github: is_github_actions(environment),
             printed_once: HashSet::new(),
+            cluster_flags: None,
             frame: None,
             failure: None,
         })))
+    }
+
+    /// Sets the flags that chose the cluster. A note before the first printed command repeats them.
+    pub fn set_cluster_flags(&self, flags: Option<String>) {
+        self.lock().cluster_flags = flags;
     }
 
     /// Prints one line. Escapes line breaks and control characters, and masks secret-looking values, because
@@ -127,6 +135,9 @@ impl MessageWriter {
 impl MessageState {
     /// Prints a message above the frame, wrapped to the width of the terminal.
     fn print(&mut self, message: Line) {
+        if let Some(flags) = self.cluster_flags.take_if(|_| has_command(&message.text())) {
+            self.print(masked(&format!("note: the kubectl commands below need {flags}")));
+        }
         let width = self.err.terminal().map(|terminal| usize::from(terminal.width));
         let (erasure, drawing) = match self.frame.as_ref().filter(|_| width.is_some()) {
             Some(LiveFrame { out, colored, frame }) => {
@@ -162,6 +173,15 @@ impl MessageState {
             self.failure.get_or_insert(failure);
         }
     }
+}
+
+/// The verbs of kubectl in the commands that are printed, but for those that need no cluster.
+const VERBS: [&str; 7] = ["annotate", "auth", "delete", "describe", "get", "patch", "rollout2"];
+
+/// Whether a message has a command for the cluster.
+fn has_command(text: &str) -> bool {
+    let mut words = text.split("kubectl ").skip(1);
+    words.any(|words| words.split(' ').next().is_some_and(|verb| VERBS.contains(&verb)))
 }
 
 /// The words and marks that begin a message, each with its style.
@@ -308,6 +328,19 @@ mod tests {
         for line in ["  ! web-1  app: crashed", "  ~ web-1  app: starts", "  - web  paused"] {
             let text = text_of(&wrapped(Line::of(line), 80), true);
             assert!(text.contains('\u{1b}'), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_with_a_command_for_the_cluster_is_found() {
+        for (text, expected) in [
+            ("to take this back: kubectl rollout2 undo deployment/web", true),
+            ("hint: first: kubectl config view; then: kubectl delete pod a", true),
+            ("hint: kubectl config get-contexts", false),
+            ("warning: the next kubectl apply of the present manifest", false),
+            ("kubectl ", false),
+        ] {
+            assert_eq!(has_command(text), expected, "{text}");
         }
     }
 

@@ -102,6 +102,35 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
     output.reports("/does/not/exist does not exist").ends(2);
 }
 
+/// The printed commands have a namespace, and would reach the current context.
+#[tokio::test]
+async fn a_note_before_printed_commands_repeats_the_flags_that_chose_the_cluster() {
+    let receipt = "to take this back: kubectl rollout2 undo deployment/web -n shop --to ";
+    for (has_file, has_context) in [(true, true), (true, false), (false, true), (false, false)] {
+        let server = Cluster::recorded("shop").served();
+        let kubeconfig = server.kubeconfig();
+        let path = file("my config", &kubeconfig.to_string());
+        let context = kubeconfig["contexts"][0]["name"].as_str().unwrap();
+        let mut run = Run::of(["restart", "deployment/web", "-n", "shop"]).kubeconfig(&kubeconfig);
+        let mut flags = String::new();
+        if has_file {
+            run = run.arg("--kubeconfig").arg(&path);
+            flags += &format!(" --kubeconfig '{}'", path.display());
+        }
+        if has_context {
+            run = run.args(["--context", context]);
+            flags += &format!(" --context {context}");
+        }
+        let output = run.run_async().await;
+        output.reports(receipt).ends(0);
+        let notes: Vec<_> = output.stderr.lines().filter(|line| line.contains(" below need ")).collect();
+        let expected = format!("note: the kubectl commands below need{flags}");
+        assert_eq!(notes, if flags.is_empty() { vec![] } else { vec![expected] }, "{}", output.transcript);
+        let output = Run::of(HISTORY).arg("--kubeconfig").arg(&path).run_async().await;
+        assert!(!output.stderr.contains(" below need "), "without a command: {}", output.transcript);
+    }
+}
+
 #[tokio::test]
 async fn removed_auth_providers_are_refused_with_a_hint() {
     let server = Cluster::recorded("shop").served();

@@ -6,6 +6,7 @@ use std::time::Duration;
 pub use kube::config::{AuthInfo, Cluster};
 
 use crate::error::{Error, Result};
+use crate::model::text::shell_command::{Word, command};
 
 /// kubectl's connection flags. Each one overrides the kubeconfig.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,23 @@ pub struct Overrides {
     pub verbosity: i32,
     /// Whether the command fails when the server sent a warning.
     pub warnings_as_errors: bool,
+}
+
+impl Overrides {
+    /// Returns the flags that chose the cluster, for other commands that shall reach it: `--context prod`. None without any.
+    #[must_use]
+    pub fn cluster_flags(&self) -> Option<String> {
+        let kubeconfig = self.kubeconfig.as_ref().map(|file| file.to_string_lossy());
+        let text = |value: &Option<String>| value.as_deref().map(|value| Word::text(value, "NAME"));
+        let flags = [
+            kubeconfig.map(|file| command("--kubeconfig {}", [Word::text(&file, "FILE")])),
+            text(&self.context).map(|name| command("--context {}", [name])),
+            text(&self.cluster).map(|name| command("--cluster {}", [name])),
+            self.cluster_info.server.as_ref().map(|url| command("--server {}", [Word::text(url, "URL")])),
+        ];
+        let flags: Vec<_> = flags.into_iter().flatten().collect();
+        (!flags.is_empty()).then(|| flags.join(" "))
+    }
 }
 
 /// Replaces the address of the kubeconfig's server, and how its certificate is checked.
