@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::line::{Line, Style};
 use super::pods::{self, MAX_NAMES};
 use crate::model::change::effect::Effect;
+use crate::model::change::stuck_pods::stuck_pods as blocking_pods;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, Reference};
@@ -25,6 +28,22 @@ pub fn stuck_pods(names: &str, count: usize) -> String {
     format!(
         "{names} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}"
     )
+}
+
+/// Returns the warning of pods that block the restart of a StatefulSet, with the command that deletes the first one.
+#[must_use]
+pub fn restart_is_blocked(observed: &Observation, after: &Value) -> Vec<String> {
+    let after = Workload::of_json(after);
+    let stuck = blocking_pods(observed, after.as_ref().unwrap_or(&observed.workload), None);
+    let Some(first) = stuck.first() else { return Vec::new() };
+    let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
+    let words = [Word::name(&first.name, "POD"), observed.workload.in_namespace()];
+    let order = if stuck.len() == 1 { "" } else { ", lowest ordinal first" };
+    let delete = command("kubectl delete pod {}{}", words);
+    vec![
+        format!("warning: {}", stuck_pods(&names.join(", "), stuck.len())),
+        format!("hint: after the restart{order}: {delete}"),
+    ]
 }
 
 /// Returns the note that a Secret for image pulls does not exist.
@@ -49,8 +68,8 @@ pub fn receipt(before: &Observation) -> Option<String> {
 }
 
 /// Returns the line with the command that takes a restart back. It names the template before by its digest, because
-/// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision. If
-/// `is_expected` is false, another client changed the template before the write, and the line says so.
+/// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision, and if it
+/// keeps no revision (`revisionHistoryLimit` 0). If `is_expected` is false, another client changed the template before the write, and the line says so.
 #[must_use]
 pub fn restart_receipt(before: &Workload, is_expected: bool) -> Option<String> {
     if !is_expected {
@@ -61,7 +80,8 @@ pub fn restart_receipt(before: &Workload, is_expected: bool) -> Option<String> {
         ));
     }
     let word = || format!("sha256:{}", before.template_digest().short());
-    before.is_observed().then(|| receipt_to(before, &word()))
+    let keeps_none = before.object().int("/spec/revisionHistoryLimit") == Some(0);
+    (before.is_observed() && !keeps_none).then(|| receipt_to(before, &word()))
 }
 
 fn receipt_to(before: &Workload, revision: &str) -> String {
@@ -111,11 +131,12 @@ mod tests {
 
     #[test]
     fn a_receipt_names_a_revision_that_is_stored() {
-        let workload = |observed: i64| {
+        let workload_with = |observed: i64, limit: Option<i64>| {
             let deployment = json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u", "generation": 2},
-                "spec": {"template": {}}, "status": {"observedGeneration": observed}});
+                "spec": {"template": {}, "revisionHistoryLimit": limit}, "status": {"observedGeneration": observed}});
             Workload::of_json(&deployment).unwrap()
         };
+        let workload = |observed| workload_with(observed, None);
         for (labels, word) in
             [(json!({"pod-template-hash": "7c5d9"}), "hash:7c5d9"), (json!({}), "web-first")]
         {
@@ -128,6 +149,8 @@ mod tests {
         }
         assert!(restart_receipt(&workload(2), true).is_some_and(|line| line.contains(" --to sha256:")));
         assert_eq!(restart_receipt(&workload(1), true), None);
+        assert_eq!(restart_receipt(&workload_with(2, Some(0)), true), None, "it will be deleted");
+        assert!(restart_receipt(&workload_with(2, Some(1)), true).is_some());
     }
 
     #[test]

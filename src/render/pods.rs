@@ -77,7 +77,9 @@ fn effect_line(effect: &Effect) -> (Style, String) {
         1 => "the other one already runs it".to_owned(),
         count => format!("the other {count} already run it"),
     });
-    let rest: Vec<String> = why.into_iter().chain(others).collect();
+    let selector = "the node selector of the strategy keeps the others";
+    let selector = effect.has_node_selector.then(|| selector.to_owned());
+    let rest: Vec<String> = why.into_iter().chain(selector).chain(others).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join("; ")) };
     let (verb, place) = match &effect.update {
         Some(update) if update.refused && update.in_place == 0 => ("keeps", " on their revision"),
@@ -85,7 +87,8 @@ fn effect_line(effect: &Effect) -> (Style, String) {
         Some(update) if update.in_place > 0 => ("updates", " in place"),
         _ => ("replaces", ""),
     };
-    (Style::Plain, format!("{verb} {} of {}{place}{named}{rest}", replaced.len(), pods(of)))
+    let up_to = if effect.has_node_selector { "up to " } else { "" };
+    (Style::Plain, format!("{verb} {up_to}{} of {}{place}{named}{rest}", replaced.len(), pods(of)))
 }
 
 /// The most paths in one line.
@@ -209,6 +212,7 @@ mod tests {
             removed: Vec::new(),
             held: owned(held),
             held_by,
+            has_node_selector: false,
             pods: Pods::ByOrdinal,
             update: None,
             pace: None,
@@ -261,6 +265,7 @@ mod tests {
                 removed: Vec::new(),
                 held: Vec::new(),
                 held_by: None,
+                has_node_selector: false,
                 pods,
                 update: None,
                 pace: Some(pace),

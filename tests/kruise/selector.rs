@@ -27,6 +27,14 @@ fn a_recorded_rollout_is_held_on_the_other_nodes() {
     assert_eq!(status(&Step::numbered(RECORDING, "07")).0, 0, "without a selector");
 }
 
+/// The nodes of the pods are known, and their labels are not.
+#[test]
+fn an_undo_replaces_the_pods_of_selected_nodes_only() {
+    let output = Step::numbered(RECORDING, "06").run(&["undo", "ads/web", "--dry-run"]);
+    let effect = output.stdout.lines().find(|line| line.contains(" up to ")).unwrap_or_default();
+    assert!(effect.contains("the node selector of the strategy keeps the others"), "{output:?}");
+}
+
 type Change = fn(&mut Value);
 
 /// The counters of the controller can be older than the pods.

@@ -165,6 +165,24 @@ async fn a_restart_that_restarts_no_pods_prints_a_warning() {
     output.reports("  replaces no pod: OnDelete keeps those on ");
 }
 
+/// The effect alone says that every pod is replaced.
+#[tokio::test(start_paused = true)]
+async fn a_restart_that_a_stuck_pod_blocks_prints_a_warning() {
+    let cluster = Cluster::simulated().start();
+    let db = cluster.stateful_set(3, &json!({}));
+    cluster.advance(120).await;
+    let healthy = cluster.run("restart statefulset/db").await;
+    assert!(!healthy.stderr.contains("warning: "), "{}", healthy.transcript);
+    cluster.advance(120).await;
+    cluster.editor().set_image(&db, "app:2.0-bad");
+    cluster.advance(60).await;
+    let output = cluster.run("restart statefulset/db").await;
+    output.ends(0).reports(
+        "warning: db-2 is not ready: the StatefulSet controller waits for it and does not replace it\n\
+         hint: after the restart: kubectl delete pod db-2 -n default\n",
+    );
+}
+
 /// The role of `restart` has no right to list ReplicaSets.
 #[tokio::test]
 async fn a_restart_needs_no_right_to_show_its_effect() {

@@ -36,6 +36,8 @@ pub struct Effect {
     pub held: Vec<String>,
     /// What holds them.
     pub held_by: Option<HeldBy>,
+    /// Whether the strategy has a node selector, which keeps those of `replaced` on other nodes. Labels of nodes are not read.
+    pub has_node_selector: bool,
     /// What tells the pods apart.
     pub pods: Pods,
     /// What happens to the replaced pods; none for a kind that always replaces them by others.
@@ -155,6 +157,7 @@ impl Effect {
             removed: names(removed),
             held: names(held),
             held_by,
+            has_node_selector: strategy::has_node_selector(after),
             pods,
             update,
             pace: if may_replace { UpdatePace::of(after) } else { None },

@@ -299,6 +299,7 @@ mod tests {
                 removed: Vec::new(),
                 held: Vec::new(),
                 held_by: None,
+                has_node_selector: false,
                 pods: web.kind().pods(),
                 update: None,
                 pace: None,
