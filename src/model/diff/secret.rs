@@ -58,8 +58,11 @@ fn mask_change(change: Change) -> Change {
     Change { path: change.path, from, to }
 }
 
-/// The object whose members are names with values.
-const ANNOTATIONS: &str = "annotations";
+/// The lists whose elements are names with values.
+const NAMED_VALUES: [&str; 2] = ["env", "httpHeaders"];
+
+/// The objects whose members are names with values: annotations, `csi.volumeAttributes` and `flexVolume.options`.
+const MAPS_OF_VALUES: [&str; 3] = ["annotations", "volumeAttributes", "options"];
 
 /// Returns the names of all values to or into which a path leads. Env can occur inside the value of an env, in hostile
 /// snapshots.
@@ -72,11 +75,13 @@ fn value_names(steps: &[PathStep]) -> impl Iterator<Item = String> {
         }
         _ => None,
     });
-    let annotations = steps.windows(2).filter_map(|window| match window {
-        [PathStep::Member(map), PathStep::Member(name)] if map == ANNOTATIONS => Some(name.clone()),
+    let members = steps.windows(2).filter_map(|window| match window {
+        [PathStep::Member(map), PathStep::Member(name)] if MAPS_OF_VALUES.contains(&map.as_str()) => {
+            Some(name.clone())
+        }
         _ => None,
     });
-    elements.flatten().chain(annotations)
+    elements.flatten().chain(members)
 }
 
 /// Returns a copy of a value with its secrets replaced by `mask`. `member` is the name of the member that the value is, or
@@ -97,8 +102,8 @@ fn masked<'v>(value: &'v Value, member: &str, mask: &str) -> Value {
         Value::Object(members) => {
             let is_secret = NAMED_VALUES.contains(&member)
                 && members.get("name").is_some_and(|name| holds_secret(&text(name)));
-            let hides =
-                |name: &str| (is_secret && name == "value") || (member == ANNOTATIONS && holds_secret(name));
+            let is_map = MAPS_OF_VALUES.contains(&member);
+            let hides = |name: &str| (is_secret && name == "value") || (is_map && holds_secret(name));
             // The paths of changes contain these fields.
             let identity = path::identity_fields(member).unwrap_or_default();
             let hide = |(name, value): (&String, &Value)| {
@@ -137,6 +142,8 @@ pub fn shown(object: &Value, secrets: SecretValues) -> Cow<'_, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::diff::Diff;
+    use crate::model::revision::template::Template;
     use serde_json::json;
 
     fn object(value: &str) -> Value {
@@ -158,5 +165,20 @@ mod tests {
         assert_eq!(without_secret_values(&original), masked);
         original["metadata"]["annotations"][LAST_APPLIED] = "{hunter2".into();
         assert_eq!(without_secret_values(&original)["metadata"]["annotations"][LAST_APPLIED], MASK);
+    }
+
+    #[test]
+    fn secrets_of_volumes_are_masked() {
+        let template = |secret: &str| {
+            let attributes = json!({"password": secret, "share": "a"});
+            json!({"spec": {"volumes": [{"name": "a", "csi": {"driver": "d", "volumeAttributes": attributes}},
+                {"name": "b", "flexVolume": {"driver": "d", "options": {"token": secret, "share": "a"}}}]}})
+        };
+        assert_eq!(without_secret_values(&template("hunter2")), template(MASK));
+        let [from, to] = ["hunter2", "hunter3"].map(|secret| Template::new(&template(secret)));
+        let changes = Diff::between(&from, &to, SecretValues::Masked);
+        let values = changes.changes().iter().map(|change| (change.from.clone(), change.to.clone()));
+        let changed = (Some(json!(MASK)), Some(json!(MASK_CHANGED)));
+        assert_eq!(values.collect::<Vec<_>>(), [changed.clone(), changed]);
     }
 }

@@ -32,7 +32,8 @@ pub fn without_secrets(text: &str) -> String {
 
 /// As [`without_secrets`], with another mask.
 pub(in crate::model) fn without_secrets_as(text: &str, mask: &str) -> String {
-    let text = without_dsn_passwords(&without_url_secrets(text, mask), mask);
+    let text = without_private_keys(text, mask);
+    let text = without_dsn_passwords(&without_url_secrets(&text, mask), mask);
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(NameCandidate { before, name, after }) = NameCandidate::next(&text, at) {
@@ -51,6 +52,22 @@ pub(in crate::model) fn without_secrets_as(text: &str, mask: &str) -> String {
         at = text.len() - after.len() + gap + length;
     }
     masked + text.get(at..).unwrap_or_default()
+}
+
+/// Returns a text without private keys in PEM. A key without an end is masked to the end of the text.
+fn without_private_keys(text: &str, mask: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("-----BEGIN ") {
+        masked.extend([before, "-----BEGIN "]);
+        rest = after;
+        let Some((label, key)) = after.split_once("-----") else { continue };
+        if label.contains("PRIVATE KEY") {
+            masked.extend([label, "-----", mask]);
+            rest = key.find("-----END ").and_then(|end| key.get(end..)).unwrap_or_default();
+        }
+    }
+    masked + rest
 }
 
 /// Returns a text without the credentials of URLs: `postgres://app:hunter2@db` without the password,

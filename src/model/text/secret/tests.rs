@@ -44,6 +44,19 @@ fn text_in_the_form_of_a_secret_is_masked() {
         ("curl -H 'Cookie: a=1; b=2' x", "curl -H 'Cookie: ***' x"),
         ("env PASSWORD=***, MODE=x", "env PASSWORD=***, MODE=x"),
         ("eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln", "***"),
+        (
+            "a -----BEGIN RSA PRIVATE KEY-----\nMIIEow\nab+/=\n-----END RSA PRIVATE KEY-----\nb",
+            "a -----BEGIN RSA PRIVATE KEY-----***-----END RSA PRIVATE KEY-----\nb",
+        ),
+        (
+            r"x=-----BEGIN PRIVATE KEY-----\nMIIEow\n-----END PRIVATE KEY-----\n",
+            r"x=-----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----\n",
+        ),
+        ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl", "-----BEGIN OPENSSH PRIVATE KEY-----***"),
+        (
+            "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----",
+            "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----",
+        ),
         ("got eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln, and (eyJhbGciOiJSUzI1NiJ9)", "got ***, and (***)"),
     ] {
         assert_eq!(without_secrets(text), masked);
