@@ -96,6 +96,15 @@ impl CauseLedger {
         self.reported.values().map(|entry| &entry.latest)
     }
 
+    /// Returns the active causes to show. A complete rollout contradicts an absent one, but a container in a crash loop runs
+    /// for a moment.
+    pub(in crate::model) fn shown(&self, is_complete: bool) -> impl Iterator<Item = &Cause> {
+        let is_shown = move |entry: &&ReportedCause| {
+            !is_complete || entry.absent_since.is_none() || entry.latest.id.ends_container()
+        };
+        self.reported.values().filter(is_shown).map(|entry| &entry.latest)
+    }
+
     /// Returns every present cause whose grace period is over, with its grace period.
     pub(in crate::model) fn expired(&self, now: Duration) -> impl Iterator<Item = (&Cause, Duration)> {
         let present = self.reported.values().filter(|entry| entry.absent_since.is_none());

@@ -14,7 +14,7 @@ use crate::model::change::effect::{Effect, LeastTime};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Now, StopSignal, TargetEvent};
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::Verdict;
+use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
@@ -111,9 +111,10 @@ impl FollowedTarget {
         self.evaluation.verdict()
     }
 
-    /// Returns the causes that were reported and are not gone, most important first.
+    /// Returns the causes that were reported, are not gone and that its verdict does not contradict, most important first.
     pub fn causes(&self) -> impl Iterator<Item = &Cause> {
-        let mut causes: Vec<_> = self.evaluation.causes.active().collect();
+        let is_complete = self.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
+        let mut causes: Vec<_> = self.evaluation.causes.shown(is_complete).collect();
         causes.sort_by(|a, b| by_importance(a, b));
         causes.into_iter()
     }

@@ -75,7 +75,8 @@ impl Observation {
     }
 
     /// Whether a pod runs the current revision.
-    pub(in crate::model) fn is_updated(&self, pod: &Pod) -> bool {
+    #[must_use]
+    pub fn is_updated(&self, pod: &Pod) -> bool {
         self.revisions.current().is_some_and(|current| self.workload.runs(pod, current))
     }
 

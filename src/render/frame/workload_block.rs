@@ -1,7 +1,8 @@
 //! The block of one workload in a frame. Its head has the name, the revisions, the state, the elapsed time and the time left.
 //! Below are the bars of its updated and available pods, its revisions and its causes, as far as they fit.
 
-use crate::model::cause::Cause;
+use crate::model::api::pod::Pod;
+use crate::model::cause::{Cause, CauseId};
 use crate::model::engine::Now;
 use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::strategy::min_available;
@@ -103,11 +104,17 @@ fn state(target: &FollowedTarget, causes: &[Cause]) -> RolloutState {
 }
 
 /// Returns the causes to show. A cause that disappeared stays for a while, because it may return, but not after all of its
-/// pods are gone.
+/// pods are gone. The pod that takes the name of one that blocked its StatefulSet is updated.
 fn causes(target: &FollowedTarget) -> Vec<Cause> {
-    let pods = target.observation().and_then(|observed| observed.pods.as_ref());
-    let is_there = |name: &String| pods.is_none_or(|pods| pods.iter().any(|pod| pod.name == *name));
-    let has_pods = |cause: &&Cause| cause.pods.is_empty() || cause.pods.iter().any(is_there);
+    let observed = target.observation().filter(|observed| observed.pods.is_some());
+    let is_there = |cause: &Cause, name: &String| {
+        observed.is_none_or(|observed| {
+            let blocks = |pod: &Pod| cause.id != CauseId::BlockedByPod || !observed.is_updated(pod);
+            observed.pods.iter().flatten().any(|pod| pod.name == *name && blocks(pod))
+        })
+    };
+    let has_pods =
+        |cause: &&Cause| cause.pods.is_empty() || cause.pods.iter().any(|name| is_there(cause, name));
     target.causes().filter(has_pods).cloned().collect()
 }
 

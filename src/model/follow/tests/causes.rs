@@ -39,6 +39,18 @@ fn a_cause_is_reported_when_it_appears_and_when_it_is_gone() {
     );
 }
 
+/// The frame showed `complete` and a cause that was gone, until the rollout had been stable for 10 s.
+#[test]
+fn a_complete_rollout_contradicts_a_cause_that_is_absent() {
+    for (container, shown) in [(no_image(), 0), (crashing(2), 1)] {
+        let mut fixture = FollowerFixture::of(fail_fast(), with_pod(&container));
+        fixture.pass(5);
+        fixture.becomes(deployment(DONE).with_pod("a", 2, true, &running(3)));
+        let [target] = fixture.follower.targets() else { panic!() };
+        assert_eq!((fixture.outcome(), target.causes().count()), (None, shown), "{container}");
+    }
+}
+
 #[test]
 fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
     let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(1)));
