@@ -80,13 +80,17 @@ fn unproven_previous(observation: &Observation) -> Result<&Revision> {
 fn already_rolled_back(observation: &Observation, from: &Revision) -> Error {
     let workload = &observation.workload;
     let current = observation.revisions.current().map_or_else(String::new, Revision::label);
-    let sentence = format!(
-        "{} was rolled back from revision {} to {current}, which is not healthy either",
-        workload.target(),
-        from.label()
-    );
-    Error::new(ErrorKind::Refused, sentence)
-        .hint(command("to see why: kubectl rollout2 status {}", [workload.command_target()]))
+    let serves = observation.pod_counts_or_status()(from).ready > 0;
+    let (target, from) = (workload.target(), from.label());
+    let (rest, hint) = if serves {
+        let hint = "to return to it: kubectl rollout2 undo {} --to stable";
+        (format!("; revision {from} serves"), hint)
+    } else {
+        (" either".to_owned(), "to see why: kubectl rollout2 status {}")
+    };
+    let sentence =
+        format!("{target} was rolled back from revision {from} to {current}, which is not healthy{rest}");
+    Error::new(ErrorKind::Refused, sentence).hint(command(hint, [workload.command_target()]))
 }
 
 /// Returns the newest revision other than the current one. Once the controller observed the live
