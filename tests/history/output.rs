@@ -127,6 +127,14 @@ fn a_missing_revision_is_an_error_and_a_document() {
     }
 }
 
+#[test]
+fn only_undo_knows_the_word_stable() {
+    let output = history("shop", &["deploy/web", "--revision", "stable"]).run();
+    let error = "error: no revision stable in the history; there are 1, 3, 4, 5\n\
+                 hint: only undo --to knows stable; use its number, which history shows\n";
+    assert_eq!((output.stderr.as_str(), output.exit), (error, 1));
+}
+
 /// The old template replaces the live one as a whole.
 #[test]
 fn the_document_of_an_old_revision_has_no_other_field_of_the_live_template() {

@@ -114,6 +114,9 @@ impl RevisionWord {
         let error = Error::new(ErrorKind::NotFound, format!("no revision {self} in the history; {instead}"));
         match (now, self) {
             (Some(now), _) => error.hint(format!("use {now}")),
+            (None, Self::Name(name)) if name == "stable" => {
+                error.hint("only undo --to knows stable; use its number, which history shows")
+            }
             (None, Self::Name(name)) => {
                 match similar::get_close_matches(name.as_str(), &["current", "previous"], 1, 0.7)[..] {
                     [near, ..] => error.hint(format!("did you mean {near}?")),
