@@ -16,6 +16,8 @@ use super::state_words::{progress, state_style};
 use super::status::started_before;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Role;
+use crate::model::revision::PodCount;
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::text::plural::{first_of, joined, plural};
@@ -159,12 +161,23 @@ fn changes_of(rollout: &RecentRollout<'_>) -> String {
     if summary.is_some() { format!("{back}: {changes}") } else { back }
 }
 
-/// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`.
+/// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`, `stable, 3/3 ready`.
 fn outcome_of(rollout: &RecentRollout<'_>) -> Line {
-    match &rollout.view {
-        None => Line::of(state(rollout)),
-        Some(view) => Line::styled(state_style(view.state()), in_use(view, state(rollout))),
+    match (&rollout.view, stable_pods(rollout)) {
+        (Some(view), _) => Line::styled(state_style(view.state()), in_use(view, state(rollout))),
+        (None, Some(pods)) => {
+            Line::styled(Style::Good, format!("stable, {}/{} ready", pods.ready, pods.total))
+        }
+        (None, None) => Line::of(state(rollout)),
     }
+}
+
+/// Returns the pods of the stable revision in its last use, if one is ready; none for another use.
+fn stable_pods(rollout: &RecentRollout<'_>) -> Option<PodCount> {
+    let (observed, revision) = (rollout.observed, rollout.used.revision);
+    let is_last_use = rollout.used.number == revision.number.known();
+    let is_stable = is_last_use && observed.roles()(revision) == Some(Role::Stable);
+    observed.pod_count(revision).filter(|pods| is_stable && pods.ready > 0)
 }
 
 fn in_use(view: &RolloutView, word: &str) -> String {

@@ -44,6 +44,19 @@ async fn every_change_of_a_template_is_a_row() {
     insta::assert_snapshot!(output.stdout);
 }
 
+/// Its row had `replaced`, although all ready pods run it.
+#[tokio::test(start_paused = true)]
+async fn the_revision_that_serves_while_a_later_one_fails_is_stable() {
+    let cluster = Cluster::simulated().start();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(120).await;
+    let output = cluster.run("history --since 10m").await;
+    let rows: Vec<_> = output.stdout.lines().collect();
+    assert!(rows[1].contains("stuck: ") && rows[2].ends_with("stable, 3/3 ready"), "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn wide_and_markdown_have_the_same_rows() {
     let cluster = changed().await;
