@@ -50,7 +50,8 @@ pub(super) struct ListArgs {
     /// Show only these states
     ///
     /// stuck is a rollout of which a cause has needed a fix for 30 seconds. held includes paused, and complete
-    /// StatefulSets whose partition keeps outdated pods.
+    /// StatefulSets whose partition keeps outdated pods. paused includes complete workloads whose pause holds the
+    /// next change.
     #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(STATES))]
     states: Vec<&'static [RolloutState]>,
 

@@ -60,6 +60,10 @@ fn a_pause_that_holds_the_next_change_is_in_the_row() {
     let row = output.stdout.lines().nth(1).unwrap_or_default();
     let cause = "paused, which holds the next change until kubectl rollout2 resume deployment/web -n shop";
     assert!(row.contains(" complete ") && row.ends_with(cause), "{}", output.stdout);
+    for (states, is_shown) in [("paused", true), ("held", true), ("complete", true), ("progressing", false)] {
+        let filtered = list(&objects, &["deploy", "-n", "shop", "--state", states]).stdout;
+        assert_eq!(filtered.contains(cause), is_shown, "{states}: {filtered}");
+    }
     let document = list(&objects, &["deploy", "-n", "shop", "-o", "json"]).stdout;
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["items"][0]["nextChangeHold"], cause);

@@ -148,6 +148,9 @@ pub fn step_command(workload: &Workload) -> Word {
     Word::command(command, [workload.command_target()])
 }
 
+/// How the words of [`next_change_hold`] begin for a pause.
+pub(in crate::model) const NEXT_CHANGE_PAUSED: &str = "paused, which holds the next change";
+
 /// Returns that a pause without outdated pods holds the next change, or which fields an ended plan left, and
 /// the command that ends it: `paused, which holds the next change until kubectl rollout2 resume deployment/web`. Of a plan
 /// that rolled back, returns what is not restored. None for a partition or `OnDelete` of the user, which are permanent
@@ -167,7 +170,7 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
     if hold.is_none() && !workload.is_paused() {
         return left_words(workload);
     }
-    Some(format!("paused, which holds the next change until {}", resume_command(workload)))
+    Some(format!("{NEXT_CHANGE_PAUSED} until {}", resume_command(workload)))
 }
 
 /// Returns the changes of the fields that a hold replaced, from a workload to the object that a patch leaves. The field

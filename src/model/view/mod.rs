@@ -13,8 +13,8 @@ use crate::model::api::managed_fields::template_owners;
 use crate::model::api::pod::Pod;
 use crate::model::cause::{AllowedRestarts, Cause, causes_of, stuck_if};
 use crate::model::change::undo::rollback_command;
-use crate::model::hold::next_change_hold;
 use crate::model::hold::plan::original_min_ready_seconds;
+use crate::model::hold::{NEXT_CHANGE_PAUSED, next_change_hold};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::{Observation, is_outage, ready_by_revision};
@@ -179,10 +179,15 @@ impl RolloutView {
         if is_held { self.counts.outdated() } else { 0 }
     }
 
-    /// Whether it is in one of these states. [`RolloutState::Held`] includes complete rollouts with held pods.
+    /// Whether it is in one of these states. [`RolloutState::Held`] includes complete rollouts with held pods, and
+    /// [`RolloutState::Paused`] those whose pause holds the next change.
     #[must_use]
     pub fn is_in(&self, states: &[RolloutState]) -> bool {
-        states.contains(&self.state()) || (self.held_pods() > 0 && states.contains(&RolloutState::Held))
+        let hold = self.next_change_hold.as_ref();
+        let is_pause = hold.is_some_and(|hold| hold.starts_with(NEXT_CHANGE_PAUSED));
+        states.contains(&self.state())
+            || (self.held_pods() > 0 && states.contains(&RolloutState::Held))
+            || (is_pause && states.contains(&RolloutState::Paused))
     }
 }
 
