@@ -123,7 +123,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
             }
             Resume::Stepping => {
                 writer.print_as_read(workload, "not paused");
-                writer.ui.err_line(&words::step_hint(workload));
+                writer.ui.err_lines(words::held_by_plan(workload));
                 return Ok(());
             }
             Resume::Continue(patch) => {

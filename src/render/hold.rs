@@ -121,6 +121,17 @@ pub fn own_hold(workload: &Workload) -> Vec<String> {
     std::iter::once(note).chain(hint).collect()
 }
 
+/// Returns that a plan which is not paused holds the workload, and the commands that continue and that end it.
+#[must_use]
+pub fn held_by_plan(workload: &Workload) -> Vec<String> {
+    let note = format!("note: a plan of step holds {}, and it is not paused", workload.target());
+    let (step, end) = (step_hint(workload), end_command(workload).to_string());
+    let is_end = step.ends_with(&end);
+    let end =
+        (!is_end).then(|| command("hint: to end it and update the other pods: {}", [end_command(workload)]));
+    [note, step].into_iter().chain(end).collect()
+}
+
 /// Returns the hint to continue a plan, to replace one for another template, or to end one whose strategy another client
 /// replaced.
 #[must_use]

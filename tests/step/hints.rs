@@ -78,6 +78,21 @@ async fn a_paused_plan_for_another_template_is_replaced_after_its_resume() {
     assert_eq!((output.exit, replicas_on(&cluster, &db, "app:3.0")), (0, 3), "{}", output.transcript);
 }
 
+/// It printed only `not paused` and the first command.
+#[tokio::test(start_paused = true)]
+async fn resume_of_a_plan_that_is_not_paused_has_the_command_that_ends_it() {
+    let (cluster, _) = changed(3, &json!({})).await;
+    cluster.run("step statefulset/db").await;
+    let resumed = cluster.run("resume statefulset/db").await;
+    resumed.ends(0).reports("note: a plan of step holds statefulset/db, and it is not paused\n");
+    let end = "kubectl rollout2 resume statefulset/db -n default --release-all";
+    let [step, end] = [
+        "to continue the plan: kubectl rollout2 step statefulset/db -n default".to_owned(),
+        format!("to end it and update the other pods: {end}"),
+    ];
+    assert_eq!(hints(&resumed.transcript), [step, end]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_original_partition_is_reported_with_a_hint() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
