@@ -39,7 +39,8 @@ fn first_line(text: &str, width: usize) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// Returns the commands in a text: from the word `kubectl` to a comma or semicolon outside of quotes, or to the end.
+/// Returns the commands in a text: from the word `kubectl` to a comma or semicolon outside of quotes, or to the end. In a
+/// sentence, `kubectl apply` without a flag is only a name.
 fn commands(text: &str) -> Vec<Range<usize>> {
     const PROGRAM: &str = "kubectl ";
     let mut commands: Vec<Range<usize>> = Vec::new();
@@ -49,6 +50,9 @@ fn commands(text: &str) -> Vec<Range<usize>> {
             continue;
         }
         let rest = text.get(start..).unwrap_or_default();
+        if rest.strip_prefix("kubectl apply ").is_some_and(|next| !next.starts_with('-')) {
+            continue;
+        }
         let mut is_quoted = false;
         let end = rest.char_indices().find_map(|(at, character)| {
             is_quoted ^= character == '\'';
@@ -128,6 +132,8 @@ mod tests {
             ("kubectl patch -p '{; , }' x; next", &["kubectl patch -p '{; , }' x;", "next"] as &[_]),
             ("mykubectl is no command", &["mykubectl", "is no", "command"]),
             ("run kubectl a b && kubectl c d", &["run", "kubectl a b && kubectl c d"]),
+            ("the next kubectl apply of it", &["the next", "kubectl", "apply of", "it"]),
+            ("run kubectl apply -f x", &["run", "kubectl apply -f x"]),
         ] {
             assert_eq!(wrapped_text(text, "", 9, usize::MAX), lines);
         }
