@@ -51,7 +51,8 @@ pub(super) struct UndoArgs {
 
     /// Keep a hold of pause or step
     ///
-    /// Refused for the plan of a Deployment, whose hold is for one template.
+    /// Refused for the plan of a Deployment, whose hold is for one template. spec.paused cannot be kept either: --resume
+    /// ends it.
     #[arg(long)]
     keep_hold: bool,
 
