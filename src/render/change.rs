@@ -11,7 +11,7 @@ use crate::model::change::stuck_pods::stuck_pods as blocking_pods;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, Reference};
-use crate::model::text::plural::{first_of, plural};
+use crate::model::text::plural::{first_of, joined, plural};
 use crate::model::text::shell_command::{Word, command};
 
 /// Returns the warning before a change whose new pods cannot start.
@@ -96,7 +96,7 @@ pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line
     std::iter::once(title).chain(pods::effect_lines(effect)).collect()
 }
 
-/// Counts the selected workloads by kind, and names the first ones: `1 deployment and 1 statefulset: deployment/web
+/// Counts the selected workloads by kind, and names the first ones: `1 deployment and 1 statefulset: deployment/web,
 /// statefulset/db`.
 #[must_use]
 pub fn selection(workloads: &[Workload]) -> String {
@@ -106,7 +106,7 @@ pub fn selection(workloads: &[Workload]) -> String {
     }
     let counts: Vec<_> = counts.iter().map(|(kind, count)| plural(*count, kind)).collect();
     let names: Vec<_> = workloads.iter().map(Workload::target).collect();
-    format!("{}: {}", counts.join(" and "), first_of(&names, MAX_NAMES, " "))
+    format!("{}: {}", joined(&counts, "and"), first_of(&names, MAX_NAMES, ", "))
 }
 
 #[cfg(test)]
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn the_first_of_many_selected_workloads_are_named() {
         let text = selection(&selected("Deployment", 0..1_000));
-        assert!(text.starts_with("1000 deployments: deployment/w-0 deployment/w-1 "), "{text}");
+        assert!(text.starts_with("1000 deployments: deployment/w-0, deployment/w-1, "), "{text}");
         assert!(text.ends_with(" deployment/w-11 and 988 more"), "{text}");
     }
 
@@ -155,10 +155,10 @@ mod tests {
 
     #[test]
     fn kinds_are_counted_in_words() {
-        let kinds = ["StatefulSet", "Deployment", "StatefulSet"];
-        let both: Vec<_> =
+        let kinds = ["StatefulSet", "Deployment", "StatefulSet", "DaemonSet"];
+        let all: Vec<_> =
             kinds.iter().enumerate().flat_map(|(at, kind)| selected(kind, std::iter::once(at))).collect();
-        let names = "statefulset/w-0 deployment/w-1 statefulset/w-2";
-        assert_eq!(selection(&both), format!("1 deployment and 2 statefulsets: {names}"));
+        let names = "statefulset/w-0, deployment/w-1, statefulset/w-2, daemonset/w-3";
+        assert_eq!(selection(&all), format!("1 daemonset, 1 deployment and 2 statefulsets: {names}"));
     }
 }

@@ -141,7 +141,7 @@ fn a_selector_prints_its_workloads_before_the_previews() {
     let output = undo("shop", &["deploy,sts", "--dry-run=client", "-o", "name"]).run();
     assert!(
         output.stderr.starts_with(
-            "2 deployments and 1 statefulset: deployment/checkout deployment/web statefulset/db\n"
+            "2 deployments and 1 statefulset: deployment/checkout, deployment/web, statefulset/db\n"
         ),
         "{}",
         output.stderr
