@@ -32,8 +32,9 @@ pub(super) trait Executor<E: Engine> {
         ui: &mut Ui,
     ) -> Option<E::Answer>;
 
-    /// Waits for the answer to a task that was started. Cancel safe; never completes without such a task.
-    async fn answer(&mut self) -> E::Answer {
+    /// Waits until a task that was started ends. Returns its answer, if it has one. Cancel safe; never completes without such
+    /// a task.
+    async fn answer(&mut self) -> Option<E::Answer> {
         std::future::pending().await
     }
 
@@ -42,8 +43,10 @@ pub(super) trait Executor<E: Engine> {
         false
     }
 
-    /// Returns the events of the engine for a change of a target.
-    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
+    /// Returns a change of a target for the engine; none if the executor completes it, and answers then.
+    fn pass_on(&mut self, change: TargetEvent) -> Option<TargetEvent> {
+        Some(change)
+    }
 
     /// Called after each event.
     fn after_event(&mut self, _engine: &E) {}
@@ -128,9 +131,9 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
                 biased;
                 stop = stops.next() => {
                     (is_stopped, signals) = (true, signals + 1);
-                    vec![E::stop_event(stop)]
+                    vec![LoopEvent::Stop(stop)]
                 }
-                answer = self.executor.answer() => vec![LoopEvent::Answer(answer)],
+                answer = self.executor.answer() => answer.map(LoopEvent::Answer).into_iter().collect(),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
                     vec![LoopEvent::Tick { since_answer: self.observer.since_answer() }]
                 }
@@ -139,7 +142,7 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
             };
             self.apply(events).await;
             if !is_stopped && !self.ui.can_write() && !self.executor.is_busy() {
-                let Some(event) = self.executor.without_output() else { break };
+                let Some(stop) = self.executor.without_output() else { break };
                 is_stopped = true;
                 self.apply(vec![LoopEvent::Stop(stop)]).await;
             }

@@ -5,8 +5,8 @@
 //! 1. `cluster/observe/`: a watch event or a refresh becomes the observation of a target.
 //! 2. `event_loop.rs` passes it to the follower, with the time.
 //! 3. `model/follow/`: the target evaluates it, and returns reports and tasks.
-//! 4. [`Following::report`](Executor::report) prints each report: the status line, the causes, the result.
-//! 5. [`Following::execute`](Executor::execute) executes each task. What it answers is an event again.
+//! 4. [`Following::report`] prints each report: the status line, the causes, the result.
+//! 5. [`FollowExecutor`] executes each task. What it answers is an event again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,10 +29,9 @@ use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::Patch;
-use crate::model::change::answer::{MAX_CONFLICTS, WriteResult};
 use crate::model::change::undo::{UndoOptions, undo};
-use crate::model::change::write_result::WriteResult;
-use crate::model::engine::{Now, PodRef, TargetId};
+use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
+use crate::model::engine::{Now, PodRef, StopSignal, TargetId};
 use crate::model::follow::{
     FollowOptions, FollowedTarget, Follower, FollowerAnswer, FollowerTask, Report, RollbackResult,
 };
@@ -175,8 +174,8 @@ struct FollowExecutor<'a> {
     following: &'a Following<'a>,
     /// Whether a signal ends the command: it begins no write any more.
     is_stopped: watch::Sender<bool>,
-    /// The rollbacks and the deletions in flight.
-    in_flight: FuturesUnordered<LocalBoxFuture<'a, Vec<FollowerEvent>>>,
+    /// The rollbacks and the deletions in flight. A deletion has no answer.
+    in_flight: FuturesUnordered<LocalBoxFuture<'a, Option<FollowerAnswer>>>,
 }
 
 impl<'a> FollowExecutor<'a> {
@@ -194,8 +193,8 @@ impl Executor<Follower> for FollowExecutor<'_> {
         observer: &mut Observer,
         _now: Now,
         ui: &mut Ui,
-    ) -> Vec<FollowerEvent> {
-        let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
+    ) -> Option<FollowerAnswer> {
+        let target = follower.targets().get(id.0)?;
         let (source, messages) = (self.following.context.source, ui.messages());
         let stopped = self.is_stopped.subscribe();
         match task {
@@ -208,7 +207,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
                 let target = target.clone();
                 self.in_flight.push(Box::pin(async move {
                     let written = undo_on_failure(&target, source, &messages, stopped).await;
-                    vec![FollowerEvent::RolledBack(id, written.map(Box::new))]
+                    Some((id, written.map(|written| written.map(Box::new))))
                 }));
             }
             FollowerTask::DeletePod(pod) => {
@@ -217,16 +216,16 @@ impl Executor<Follower> for FollowExecutor<'_> {
                     if !*stopped.borrow() {
                         delete_stuck(&workload, &pod, source, &messages).await;
                     }
-                    Vec::new()
+                    None
                 }));
             }
         }
-        Vec::new()
+        None
     }
 
-    async fn results(&mut self) -> Vec<FollowerEvent> {
+    async fn answer(&mut self) -> Option<FollowerAnswer> {
         match self.in_flight.next().await {
-            Some(events) => events,
+            Some(answer) => answer,
             None => std::future::pending().await,
         }
     }
@@ -235,15 +234,11 @@ impl Executor<Follower> for FollowExecutor<'_> {
         !self.in_flight.is_empty()
     }
 
-    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
-        vec![FollowerEvent::Target(target, change)]
-    }
-
     fn after_event(&mut self, follower: &Follower) {
         self.is_stopped.send_replace(follower.is_stopped());
     }
 
-    fn without_output(&self) -> Option<FollowerEvent> {
+    fn without_output(&self) -> Option<StopSignal> {
         None
     }
 
@@ -265,7 +260,14 @@ impl Executor<Follower> for FollowExecutor<'_> {
     }
 }
 
-/// Rolls a target back to the revision that was stable when following began. Reads everything again
+/// How long a rollback that cannot be written now is tried again. An API server restarts in less time.
+const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
+
+/// The first pause before a rollback is tried again. Each further one is twice as long, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
 /// first, also after a conflict, because the patch must match the objects as they are now. It tries again while the API server
 /// cannot be reached or is overloaded, until the command is `stopped`, but never after a write that may be stored.
 ///
@@ -277,7 +279,7 @@ async fn undo_on_failure(
     source: &Source,
     messages: &MessageWriter,
     mut stopped: watch::Receiver<bool>,
-) -> Result<Workload, RollbackResult> {
+) -> Result<Option<Workload>, RollbackResult> {
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let (workload, begun) = (target.workload(), Instant::now());
     let (mut pause, mut retries) = (FIRST_PAUSE, 0..MAX_CONFLICTS);
@@ -290,13 +292,16 @@ async fn undo_on_failure(
             prepared = prepare_rollback(target, source, messages) => prepared,
         };
         let written = match prepared {
-            Ok((to, patch)) => patch::apply(&patch, &PatchTarget::of(&to), options, source, messages).await,
+            Ok(Some((to, patch))) => {
+                patch::apply(&patch, &PatchTarget::of(&to), options, source, messages).await
+            }
+            Ok(None) => return Ok(None),
             Err(error) if error.kind() == ErrorKind::Unreachable => WriteResult::Unavailable(error),
             Err(error) => WriteResult::Refused(error),
         };
         let unavailable = match written {
             WriteResult::Stored(object) => {
-                return Workload::of(object).ok_or_else(|| {
+                return Workload::of(object).map(Some).ok_or_else(|| {
                     let name = workload.target();
                     let message =
                         format!("the server answered to the rollback of {name} with another object");
@@ -336,26 +341,28 @@ async fn prepare_rollback(
     target: &FollowedTarget,
     source: &Source,
     messages: &MessageWriter,
-) -> Result<(Workload, Patch)> {
+) -> Result<Option<(Workload, Patch)>> {
     let found = reread(target.workload(), source).await?;
     let (observed, notes) = read_one(found, Needs::WRITE, source).await;
-    notes.iter().for_each(|note| messages.note_once(note));
+    for note in &notes {
+        messages.note_once(note);
+    }
     let observed = observed?;
     let workload = &observed.workload;
     if target.has_recovered(&observed, source.now()) {
-        ui.err_line(&format!(
-            "note: {}: not rolled back, because it has completed meanwhile",
-            workload.target()
-        ));
+        let name = workload.target();
+        messages.note(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
         return Ok(None);
     }
-    let stable = match target.start_state() {
-        Some(start) => start.rollback_revision(&observed),
-        None => Err("the observation is incomplete"),
-    };
-    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why))?;
+    let stable = target.rollback_revision(&observed);
+    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why.words()))?;
     let undo = undo(&observed, stable, &UndoOptions::default())?;
-    ui.err_lines_once(hold_effect(workload, &undo).into_iter().chain(kept_pods(&observed, &undo)));
+    let warnings = owner_warnings::before_an_undo(workload).into_iter();
+    let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
+    let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(&observed, &undo));
+    for line in warnings {
+        messages.note_once(&line);
+    }
     let patch = undo.patch;
     Ok(Some((observed.workload, patch)))
 }

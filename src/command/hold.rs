@@ -9,7 +9,7 @@ use crate::command::context::Context;
 use crate::command::targets::{TargetScope, read_for_write};
 use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
-use crate::model::change::answer::MAX_CONFLICTS;
+use crate::model::change::write_result::MAX_CONFLICTS;
 use crate::model::hold::plan::{Plan, completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::hold::{
     Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
@@ -64,7 +64,7 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
     loop {
         match pause_observed(&observed, writer).await {
             Err(error) if error.kind() == ErrorKind::Conflict && retries.next().is_some() => {
-                let now = reread(&observed.workload, writer.source).await?;
+                let now = reread(&observed.workload, writer.context.source).await?;
                 if !have_same_plan(&observed.workload, &now) {
                     return Err(error);
                 }

@@ -135,7 +135,7 @@ pub async fn run(
     outcome.errors.extend(warnings);
     outcome.print_errors(&mut ui);
     for error in &outcome.printed {
-        if let Some(form) = documents {
+        if let Some(form) = document_form {
             let exit = command.verb.process_exit(error.exit());
             ui.out_streamed(&error_document(error, exit.code()), form);
         }

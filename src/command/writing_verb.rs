@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
         }
         let found = find_workloads(scope, identity, context.source, ui).await?;
         let FoundTargets { workloads, outcome, .. } = found;
-        Ok((Self { options, context, source: context.source, ui, done: 0, outcome }, workloads))
+        Ok((Self { options, context, ui, done: 0, outcome }, workloads))
     }
 
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
@@ -184,7 +184,7 @@ impl<'a> Writer<'a> {
             dry_run: self.options.dry_run == DryRun::Server,
             field_manager: &self.options.field_manager,
         };
-        patch::apply(patch, target, options, self.source, &self.ui.messages()).await.stored()
+        patch::apply(patch, target, options, self.context.source, &self.ui.messages()).await
     }
 
     /// Asks for confirmation with `--interactive`, writes a workload, and prints what was written. A client's dry run

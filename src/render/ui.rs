@@ -272,7 +272,7 @@ impl Ui {
     /// Prints an error on stderr with the prefix `error: `, and its hint.
     pub fn err_error(&mut self, error: &Error) {
         self.err_line(&format!("error: {error}"));
-        if let Some(hint) = error.next_step() {
+        if let Some(hint) = error.hint_text() {
             self.messages.hint(hint);
         }
     }

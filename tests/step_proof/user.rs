@@ -146,6 +146,7 @@ impl Terminal<'_> {
                 Some(output)
                     if output.exit == 5
                         && says("rollout2 resume")
+                        && !says("--release-all") // whoever wants batches does not end the plan
                         && (is_paused(&set) || first.kind.is_counted()) =>
                 {
                     command(&self.cluster.sim, &self.set, "resume").await;

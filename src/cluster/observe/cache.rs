@@ -102,7 +102,9 @@ impl Cache {
                 }
                 let of_type = self.targets.iter().filter(|(_, target)| target.collection == index);
                 let ids: Vec<_> = of_type.map(|(id, _)| *id).filter(|id| !listed.contains(id)).collect();
-                ids.into_iter().for_each(|id| self.delete_target(id, events));
+                for id in ids {
+                    self.delete_target(id, events);
+                }
             }
             Delta::Changed(key, facts, _) => drop(self.apply_state(index, key, facts, false, events)),
             Delta::Removed(key, _) => {

@@ -91,9 +91,9 @@ impl Executor<Stepper> for StepExecutor<'_> {
         None
     }
 
-    async fn answer(&mut self) -> StepAnswer {
+    async fn answer(&mut self) -> Option<StepAnswer> {
         match self.in_flight.next().await {
-            Some(answer) => answer,
+            Some(answer) => Some(answer),
             None => std::future::pending().await,
         }
     }

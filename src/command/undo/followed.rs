@@ -35,7 +35,7 @@ pub(super) async fn finish(
         }
     }
     for workload in rolled_back.iter().filter(|_| outcome.worst_exit() == Exit::Done) {
-        note_after_an_undo(workload, writer.source, writer.ui).await;
+        note_after_an_undo(workload, writer.context.source, writer.ui).await;
     }
 }
 

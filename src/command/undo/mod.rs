@@ -16,11 +16,10 @@ use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::change::answer::{Conflict, MAX_CONFLICTS};
 use crate::model::change::undo::{
     TargetRevision, Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal,
 };
-use crate::model::change::write_result::{Conflict, WriteResult};
+use crate::model::change::write_result::{Conflict, MAX_CONFLICTS, WriteResult};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;

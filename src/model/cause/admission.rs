@@ -33,13 +33,17 @@ const FAILED_ATTEMPTS: [&str; 8] = [
     CONFLICT,
 ];
 
-/// What a webhook and a ValidatingAdmissionPolicy write before their own words, which may quote anything.
+/// What a webhook and a `ValidatingAdmissionPolicy` write before their own words, which may quote anything.
 const DENIALS: [&str; 2] = ["denied the request", "denied request"];
+
+/// What a call of a webhook fails with until somebody mends its configuration, and what etcd never stores.
+const LASTING_FAILURES: [&str; 4] =
+    ["x509: ", "\" not found", "could not find the requested resource", "request is too large"];
 
 /// Whether a later attempt of the controller may create the pod.
 fn is_failed_attempt(message: &str) -> bool {
     let has_any = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    !has_any(&DENIALS) && has_any(&FAILED_ATTEMPTS)
+    !has_any(&DENIALS) && !has_any(&LASTING_FAILURES) && has_any(&FAILED_ATTEMPTS)
 }
 
 fn has_terminating_pod(context: &CauseContext<'_>) -> bool {
@@ -181,6 +185,10 @@ mod tests {
                 false,
             ),
             (r#"pods "web-x" is forbidden: violates PodSecurity "restricted:latest": privileged"#, false),
+            (
+                r#"Internal error occurred: failed calling webhook "sidecar.example.com": failed to call webhook: Post "https://sidecar.mesh.svc:443/inject?timeout=10s": tls: failed to verify certificate: x509: certificate signed by unknown authority"#,
+                false,
+            ),
             (
                 r#"pods "web-" is forbidden: error looking up service account shop/web: serviceaccount "web" not found"#,
                 false,

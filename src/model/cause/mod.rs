@@ -33,8 +33,7 @@ use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::revision::template::secrets_in;
-use crate::model::status::verdict;
-use crate::model::text::secret::{MASK, SHORTEST_SECRET, without_secrets};
+use crate::model::text::secret::{MASK, is_masked_anywhere, without_secrets};
 use container_logs::last_lines;
 use context::{CauseContext, PodProblem};
 
@@ -179,15 +178,19 @@ fn without(secrets: &[String], text: &str) -> String {
     without_secrets(&known)
 }
 
-/// Returns the values of environment variables with secret-looking names, in every revision and in the live
+/// Returns the values of environment variables and headers with secret-looking names, in every revision and in the live
 /// template, and each line of them, because a log shows a key line by line. A template that admission rejects never becomes a
 /// revision, but the error may quote it.
 fn secrets(observed: &Observation) -> Vec<String> {
     let live = observed.workload.object().at("/spec/template").map(secrets_in).unwrap_or_default();
     let revisions = observed.revisions.iter().flat_map(|revision| revision.secrets.iter().cloned());
     let mut secrets: Vec<_> = revisions.chain(live).collect();
-    let lines = secrets.iter().filter(|secret| secret.contains('\n')).flat_map(|secret| secret.lines());
-    let lines = lines.map(str::trim).filter(|line| line.len() >= SHORTEST_SECRET);
+    let lines = secrets.iter().filter(|secret| secret.contains('\n')).flat_map(|secret| {
+        let is_key = secret.contains("-----BEGIN ");
+        // Of other texts, such as a configuration in YAML, short lines and those of several words occur in logs by chance.
+        let is_token = move |line: &str| is_key || line.len() > 16 && !line.contains(' ');
+        secret.lines().map(str::trim).filter(move |line| is_masked_anywhere(line) && is_token(line))
+    });
     let lines: Vec<_> = lines.map(str::to_owned).collect();
     secrets.extend(lines);
     // Longest first, because one secret may be a part of another.
@@ -430,12 +433,15 @@ mod tests {
         workload["spec"]["template"]["spec"]["containers"][0]["env"] = json!([
             {"name": "TLS_KEY", "value": "-----BEGIN KEY-----\nMIIEvQIBADANBgkqh\nAb9x\n-----END KEY-----\n"},
             {"name": "API_TOKEN", "value": "0123456789abcdef"},
+            {"name": "SECRETS_YAML", "value": "server:\n  level: info\ntoken-of-one-line-0\n"},
         ]);
         observed.replace_workload(Workload::of_json(&workload).unwrap());
         let long = "x".repeat(1_020);
         for (line, shown) in [
             ("MIIEvQIBADANBgkqh", "***".to_owned()),
             ("  Ab9x ready", "  *** ready".to_owned()),
+            ("server: level: info", "server: level: info".to_owned()),
+            ("read token-of-one-line-0", "read ***".to_owned()),
             (format!("{long}0123456789abcdef").as_str(), format!("{long}***")),
         ] {
             assert_eq!(last_lines_without_secrets(Some(&observed), &[line.to_owned()]), [shown]);

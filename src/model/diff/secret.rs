@@ -58,9 +58,6 @@ fn mask_change(change: Change) -> Change {
     Change { path: change.path, from, to }
 }
 
-/// The lists whose elements are names with values.
-const NAMED_VALUES: [&str; 2] = ["env", "httpHeaders"];
-
 /// The objects whose members are names with values: annotations, `csi.volumeAttributes` and `flexVolume.options`.
 const MAPS_OF_VALUES: [&str; 3] = ["annotations", "volumeAttributes", "options"];
 
@@ -178,7 +175,7 @@ mod tests {
         let [from, to] = ["hunter2", "hunter3"].map(|secret| Template::new(&template(secret)));
         let changes = Diff::between(&from, &to, SecretValues::Masked);
         let values = changes.changes().iter().map(|change| (change.from.clone(), change.to.clone()));
-        let changed = (Some(json!(MASK)), Some(json!(MASK_CHANGED)));
-        assert_eq!(values.collect::<Vec<_>>(), [changed.clone(), changed]);
+        let masked_pair = (Some(json!(MASK)), Some(json!(MASK_CHANGED)));
+        assert_eq!(values.collect::<Vec<_>>(), [masked_pair.clone(), masked_pair]);
     }
 }

@@ -45,7 +45,7 @@ impl Warnings {
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RolloutTracker {
+pub(super) struct RolloutEvaluation {
     pub(super) options: Arc<FollowOptions>,
     /// The reports and tasks that the follower has not taken yet.
     pub(super) effects: TargetEffects,

@@ -46,22 +46,9 @@ use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, TargetId};
 use crate::model::kind::Workload;
 
-/// One event of the follower.
-#[derive(Clone, Debug)]
-pub enum FollowerEvent {
-    /// A target changed.
-    Target(TargetId, TargetEvent),
-    /// The workload after the rollback was written, none if the target [has recovered](FollowedTarget::has_recovered) before, or
-    /// the result without a rollback to follow: the answer to [`FollowerTask::RollBack`].
-    RolledBack(TargetId, Result<Option<Box<Workload>>, RollbackResult>),
-    /// The user or the system asked the process to stop.
-    Stopped(StopSignal),
-    /// Only time passed.
-    Tick {
-        /// How long ago the server last answered a read.
-        since_answer: Duration,
-    },
-}
+/// The answer to [`FollowerTask::RollBack`]: the workload after the rollback was written, none if the target
+/// [has recovered](FollowedTarget::has_recovered) before, or the result without a rollback to follow.
+pub type FollowerAnswer = (TargetId, Result<Option<Box<Workload>>, RollbackResult>);
 
 /// Follows a set of workloads.
 #[derive(Debug)]

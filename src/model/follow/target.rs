@@ -298,7 +298,7 @@ impl FollowedTarget {
     /// now. Otherwise an outcome that needs a refresh becomes one: it is decided again on the refresh.
     pub(super) fn advance(&mut self, now: Now, is_refresh: bool) {
         self.evaluated_at = now.elapsed;
-        self.evaluation.refresh_requested &= !fresh;
+        self.evaluation.refresh_requested &= !is_refresh;
         if self.is_rollback_awaited() {
             return;
         }
@@ -309,9 +309,14 @@ impl FollowedTarget {
             if !self.options().once {
                 self.start_state.get_or_insert_with(|| StartState::of(&self.found_workload, observation));
             }
-            match self.evaluation.evaluate(observation, fresh, now) {
-                TargetDecision::Finish(outcome) if self.is_to_be_rolled_back(&outcome) => {
-                    return self.roll_back(outcome, now);
+            match self.evaluation.evaluate(observation, now) {
+                Some(outcome) if is_refresh || !self.evaluation.needs_refresh(&outcome) => {
+                    if self.is_to_be_rolled_back(&outcome) {
+                        self.roll_back(outcome, now);
+                    } else {
+                        self.finish(outcome, now.elapsed);
+                    }
+                    return;
                 }
                 _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed),
                 Some(_) => self.evaluation.request_refresh(),

@@ -25,6 +25,8 @@ pub enum NoRollback {
     Unread,
     /// Another client rolled out another revision.
     OtherRollout,
+    /// The rollout lacks only what `--until` waits for beyond its completion.
+    Complete,
     /// The stable revision is missing; the reason, as a fragment.
     NoStableRevision(&'static str),
 }
@@ -36,13 +38,11 @@ impl NoRollback {
         match self {
             Self::Unread => "the observation is incomplete",
             Self::OtherRollout => "another client rolled out another revision",
+            Self::Complete => "the rollout is complete",
             Self::NoStableRevision(why) => why,
         }
     }
 }
-
-/// Why a rollout is not rolled back that lacks only what `--until` waits for beyond its completion.
-const COMPLETE: &str = "the rollout is complete";
 
 impl FollowedTarget {
     /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.
@@ -53,11 +53,13 @@ impl FollowedTarget {
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
     pub(super) fn roll_back(&mut self, outcome: Outcome, now: Now) {
-        let observed = self.observation();
-        let is_complete = observed.is_some_and(|observed| is_complete_and_ready(observed, now.server_time));
-        let revision = self.rollback_revision(&outcome);
-        let revision = revision.and_then(|to| if is_complete { Err(COMPLETE) } else { Ok(to) });
-        self.found_rollout_failed = !matches!(revision, Err(OTHER_ROLLOUT | COMPLETE));
+        // Only a deadline ends a rollout that is complete: `--until old-gone` waits longer. A cause is not weighed against the
+        // stamps of pods, which are by the clocks of their nodes.
+        let is_complete = matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_)))
+            && self.observation().is_some_and(|observed| is_complete_and_ready(observed, now.server_time));
+        let revision = self.rollback_revision_after(&outcome);
+        let revision = revision.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
+        self.found_rollout_failed = !matches!(revision, Err(NoRollback::OtherRollout | NoRollback::Complete));
         let result = self.result_with(outcome, now.elapsed);
         match revision {
             Ok(revision) => self.start_rollback(result, revision),
@@ -94,12 +96,14 @@ impl FollowedTarget {
             && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && !start.was_complete)
     }
 
-    /// Whether the rollout that failed has completed since, and its pods stay ready. A target that follows the failure of
-    /// another one is rolled back all the same.
+    /// Whether the rollout that failed has completed since, and its pods stay ready. With `--undo-on-failure=all` it is rolled
+    /// back all the same, as the others are at the same time: a release does not stay in parts.
     #[must_use]
     pub fn has_recovered(&self, observation: &Observation, now: Timestamp) -> bool {
         let failed = self.rollback.as_ref().map(|rollback| &rollback.failed.outcome);
-        matches!(failed, Some(Outcome::Failed(_))) && is_complete_and_ready(observation, now)
+        self.options().undo_on_failure != Some(UndoScope::All)
+            && matches!(failed, Some(Outcome::Failed(_)))
+            && is_complete_and_ready(observation, now)
     }
 
     /// Returns the label of the revision to roll back to after this outcome.
@@ -122,7 +126,7 @@ impl FollowedTarget {
         if workload.object().uid() != start.uid || workload.template_digest() != start.template {
             return Err(NoRollback::OtherRollout);
         }
-        start.stable.as_ref().map_err(|why| NoRollback::NoStableRevision(*why))?;
+        start.stable.as_ref().map_err(|why| NoRollback::NoStableRevision(why))?;
         let is_gone = NoRollback::NoStableRevision("the stable revision is not stored any more");
         start.stable_revision(observation).ok_or(is_gone)
     }
@@ -142,27 +146,25 @@ impl FollowedTarget {
         now: Now,
     ) {
         let Some(rollback) = self.rollback.take() else { return };
-        let written = match written {
-            Ok(Some(written)) => written,
-            Ok(None) => {
-                self.found_rollout_failed = false;
-                return self.advance(now, false);
+        match written {
+            Ok(Some(written)) => {
+                self.evaluation = self.evaluation.of_rollback(written.clone());
+                self.found_workload = Workload::clone(&written);
+                self.stuck_pods = StuckPodDeletions::default();
+                self.rollback = Some(Rollback { is_written: true, ..rollback });
+                // A watch may have reported a later state than the answer to the write.
+                if let Some(observation) = &mut self.observation
+                    && observation.workload.object().generation() < written.object().generation()
+                {
+                    observation.replace_workload(*written);
+                }
             }
+            Ok(None) => self.found_rollout_failed = false,
             Err(unwritten) => {
                 let result = TargetResult { rollback: Some(unwritten), ..rollback.failed.clone() };
                 self.rollback = Some(rollback);
                 return self.set_result(result);
             }
-        };
-        self.evaluation = self.evaluation.of_rollback(written.clone());
-        self.found_workload = Workload::clone(&written);
-        self.stuck_pods = StuckPodDeletions::default();
-        self.rollback = Some(Rollback { is_written: true, ..rollback });
-        // A watch may have reported a later state than the answer to the write.
-        if let Some(observation) = &mut self.observation
-            && observation.workload.object().generation() < written.object().generation()
-        {
-            observation.replace_workload(*written);
         }
         self.advance(now, false);
         if let Some(event) = self.deferred.take() {
@@ -224,25 +226,4 @@ fn is_complete_and_ready(observation: &Observation, now: Timestamp) -> bool {
     let stays_ready = |pod: &Pod| pod.ready && pod.ready_since().is_some_and(is_settled);
     verdict(observation).state == RolloutState::Complete
         && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)
-}
-
-/// Returns what to do about the next pod that blocks a StatefulSet, if there is one.
-///
-/// The StatefulSet controller waits until these pods are ready, and on the failed revision they
-/// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
-/// observed the rollback and nothing moved for a moment. A pod that is deleted earlier comes back on the failed
-/// revision.
-pub(super) fn unblock(
-    deletions: &mut StuckPodDeletions,
-    observation: &Observation,
-    fresh: bool,
-    now: Duration,
-) -> Option<FollowerTask> {
-    deletions.observe(observation, now);
-    let pod = deletions.next(observation, now).map(PodRef::of)?;
-    if !fresh {
-        return Some(FollowerTask::Refresh);
-    }
-    deletions.record(&pod);
-    Some(FollowerTask::DeletePod(pod))
 }

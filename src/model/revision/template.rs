@@ -47,7 +47,11 @@ fn add_secrets(value: &Value, member: &str, secrets: &mut Vec<String>) {
             let is_secret = NAMED_VALUES.contains(&member) && text("name").is_some_and(holds_secret);
             if let Some(value) = text("value").filter(|_| is_secret) {
                 // The credentials of a header may follow a scheme: `Bearer x`.
-                let secret = if member == "env" { value } else { value.rsplit(' ').next().unwrap_or(value) };
+                let secret = if member == "env" {
+                    value
+                } else {
+                    value.split_whitespace().next_back().unwrap_or(value)
+                };
                 secrets.extend(is_masked_anywhere(secret).then(|| secret.to_owned()));
             }
             members.iter().for_each(|(name, value)| add_secrets(value, name, secrets));

@@ -11,9 +11,9 @@ use super::reconcile::cut_short;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
-use crate::model::cause::without_secrets_of;
-use crate::model::change::answer::{DeletionResult, MAX_CONFLICTS, WriteResult};
-use crate::model::engine::{Engine, Now, PodRef, StopSignal, TargetEvent};
+use crate::model::cause::last_lines_without_secrets;
+use crate::model::change::write_result::{DeletionResult, MAX_CONFLICTS, WriteResult};
+use crate::model::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
 use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -50,7 +50,7 @@ impl Stepper {
         let (mut is_fresh, mut stored) = (false, None);
         match event {
             // Also useful after the outcome.
-            StepEvent::Target(TargetEvent::Log(log)) => {
+            LoopEvent::Target(_, TargetEvent::Log(log)) => {
                 let lines = last_lines_without_secrets(self.cluster.observed(), &log.lines);
                 self.reporter.report(StepReport::Log(LogLines { lines, ..log }));
             }

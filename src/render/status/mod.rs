@@ -16,7 +16,7 @@ use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    CauseChange, FollowedTarget, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure,
+    CauseChange, FollowedTarget, NoRollback, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure,
     ShortTimeout, TargetResult,
 };
 use crate::model::kind::Workload;
@@ -236,7 +236,11 @@ pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) 
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
         _ => false,
     };
-    let was_tried = result.rollback.as_ref().is_some_and(|one| !matches!(one, RollbackResult::NotStarted(_)));
+    // The command would undo what another client rolled out meanwhile.
+    let was_tried = result.rollback.as_ref().is_some_and(|one| match one {
+        RollbackResult::NotStarted(why) => why == NoRollback::OtherRollout.words(),
+        _ => true,
+    });
     view.rollback.as_deref().filter(|_| helps && !was_tried)
 }
 

@@ -374,13 +374,13 @@ async fn a_signal_keeps_a_rollback_from_being_sent() {
         cluster.advance(60).await;
         let slow = Fault::on(Requests::of(verb, &DEPLOYMENTS), FaultAction::Delay(Duration::from_secs(20)));
         cluster.sim.fault(slow.after(skipped).once());
-        let (send, numbers) = tokio::sync::watch::channel(0);
+        let (channel, numbers) = tokio::sync::watch::channel(0);
         let begun = tokio::time::Instant::now();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(14)).await;
             for signal in signals {
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                send.send(signal).unwrap();
+                channel.send(signal).unwrap();
             }
             tokio::time::sleep(Duration::from_secs(60)).await;
         });

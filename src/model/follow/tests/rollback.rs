@@ -87,7 +87,7 @@ fn failed_with_request() -> FollowerFixture {
 }
 
 fn apply_result(fixture: &mut FollowerFixture, written: &Truth) {
-    fixture.apply(FollowerEvent::RolledBack(TargetId(0), Ok(Some(Box::new(written.workload())))));
+    fixture.apply(LoopEvent::Answer((TargetId(0), Ok(Some(Box::new(written.workload()))))));
 }
 
 fn end(fixture: &FollowerFixture) -> TargetResult {
@@ -163,7 +163,7 @@ fn a_failed_rollback_is_not_rolled_back() {
 fn a_target_that_recovered_before_the_write_is_followed_on() {
     let mut fixture = failed_with_request();
     fixture.truth = deployment(DONE).with_pod("new", 2, true, &running(0));
-    fixture.apply(FollowerEvent::RolledBack(TargetId(0), Ok(None)));
+    fixture.apply(LoopEvent::Answer((TargetId(0), Ok(None))));
     assert_eq!((fixture.outcome(), end(&fixture).rollback), (Some(&Outcome::Reached), None));
     assert_eq!(fixture.follower.exit(), Exit::Done);
 }
@@ -288,23 +288,23 @@ fn a_signal_while_the_rollback_is_written_awaits_the_answer() {
     let stop = StopSignal::Terminated;
     let error = Error::new(ErrorKind::Conflict, "no answer");
     for (answer, expected) in [
-        (Ok(Box::new(written().workload())), rolled_back_to("1", Outcome::Interrupted(stop))),
+        (Ok(Some(Box::new(written().workload()))), rolled_back_to("1", Outcome::Interrupted(stop))),
         (Err(RollbackResult::not_started(&error)), Some(RollbackResult::NotStarted("no answer".to_owned()))),
         (Err(RollbackResult::unknown(&error)), Some(RollbackResult::Unknown("no answer".to_owned()))),
     ] {
         let mut fixture = failed_with_request();
         assert!(!fixture.follower.is_stopped());
-        fixture.apply(FollowerEvent::Stopped(stop));
+        fixture.apply(LoopEvent::Stop(stop));
         fixture.pass(10);
         assert_eq!((fixture.outcome(), fixture.follower.is_stopped()), (None, true));
-        fixture.apply(FollowerEvent::RolledBack(TargetId(0), answer));
+        fixture.apply(LoopEvent::Answer((TargetId(0), answer)));
         let TargetResult { outcome, rollback, .. } = end(&fixture);
         assert_eq!((outcome, rollback, fixture.follower.exit()), (failure(), expected, Exit::Terminated));
     }
     let mut fixture = failed_with_request();
     for signal in [stop, StopSignal::Interrupted] {
         assert_eq!(fixture.outcome(), None);
-        fixture.apply(FollowerEvent::Stopped(signal));
+        fixture.apply(LoopEvent::Stop(signal));
     }
     let TargetResult { rollback, .. } = end(&fixture);
     assert!(matches!(rollback, Some(RollbackResult::Unknown(_))), "{rollback:?}");

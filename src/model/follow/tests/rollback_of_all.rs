@@ -62,7 +62,7 @@ impl Release {
     }
 
     fn write(&mut self, index: usize, truth: &Truth) {
-        self.apply(FollowerEvent::RolledBack(TargetId(index), Ok(Some(Box::new(truth.workload())))));
+        self.apply(LoopEvent::Answer((TargetId(index), Ok(Some(Box::new(truth.workload()))))));
         self.event(index, truth.request_refresh());
     }
 }

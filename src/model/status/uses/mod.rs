@@ -98,7 +98,7 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
         let is_first = was.is_none() && newest.is_none_or(|newest| created >= newest);
         if was.is_none() && !is_first {
             let index = index_of_first_use(&uses, created);
-            uses.insert(index, a_use(revision, None, None, UseStart::At(created)));
+            uses.insert(index, new_use(revision, None, None, UseStart::At(created)));
         }
         let start = match newest {
             Some(earliest) if !is_first => UseStart::Between { earliest, latest: None },
@@ -138,8 +138,9 @@ fn index_of_first_use(uses: &[RevisionUse<'_>], created: Timestamp) -> usize {
 }
 
 /// Whether the last use is a return to the newest revision, as after an undo that was taken back. Then the last two numbers are in
-/// the order of creation, as if there had been no return, but two earlier numbers are missing. The client that changed what
-/// the last two differ in wrote after the controller had created the revision, and before every pod of it.
+/// the order of creation, as if there had been no return, but the two numbers before them are missing: a limit of the history
+/// removes older ones. The client that changed what the last two differ in wrote after the controller had created the
+/// revision, and before every pod of it.
 fn taken_back(observed: &Observation, uses: &[RevisionUse<'_>]) -> bool {
     let [.., before, last] = uses else { return false };
     let (UseStart::At(created), Some(number)) = (last.start, last.number) else { return false };
@@ -147,7 +148,9 @@ fn taken_back(observed: &Observation, uses: &[RevisionUse<'_>]) -> bool {
         usize::try_from(number).is_ok_and(|number| number >= observed.revisions.len() + 2);
     let stores_numbers = observed.workload.kind().revisions().is_synced();
     let is_last = observed.revisions.is_current(last.revision) && follows(before.number, last.number);
-    if stores_numbers || !is_number_missing || !is_last {
+    let third = uses.iter().rev().nth(2).and_then(|one| one.number);
+    let is_gap = third.zip(before.number).is_none_or(|(third, before)| before.saturating_sub(third) >= 3);
+    if stores_numbers || !is_number_missing || !is_last || !is_gap {
         return false;
     }
     let changers = changers_in(observed, &RevisionUse { before: Some(before.revision), ..last.clone() });
@@ -164,7 +167,7 @@ fn insert_first_uses(uses: &mut Vec<RevisionUse<'_>>) {
     let Some(earliest) = uses.last().map(|last| last.start.earliest()) else { return };
     let mut first = Vec::new();
     for one in uses.iter_mut().skip(at) {
-        first.extend((!one.is_return).then(|| a_use(one.revision, None, None, one.start)));
+        first.extend((!one.is_return).then(|| new_use(one.revision, None, None, one.start)));
         (one.start, one.is_return) = (UseStart::Between { earliest, latest: None }, true);
     }
     uses.splice(at..at, first);

@@ -337,6 +337,9 @@ fn an_undo_that_was_taken_back_is_two_returns() {
         assert_eq!(rows(&back, 102, &newer, 0), one, "{kind}: the write that created it");
         let first = ["100 2: image x:2 by undo ", "0 1: first by - replaced"];
         assert_eq!(rows(&new, 300, &newer, 0), first, "{kind}: no number is missing");
+        let pruned: [(&str, i64, &[i64]); 3] = [("x:0", 0, &[10]), ("x:1", 50, &[11]), ("x:2", 100, &[12])];
+        let in_order = rows(&pruned, 300, &newer, 0);
+        assert!(in_order.iter().all(|row| !row.contains("back")), "{kind}: {in_order:?}");
     }
 }
 
