@@ -5,8 +5,8 @@
 //! 1. `cluster/observe/`: a watch event or a refresh becomes the observation of a target.
 //! 2. `event_loop.rs` passes it to the follower, with the time.
 //! 3. `model/follow/`: the target evaluates it, and returns reports and tasks.
-//! 4. [`Following::report`] prints each report: the status line, the causes, the result.
-//! 5. [`FollowExecutor`] executes each task. What it answers is an event again.
+//! 4. `Following::report` prints each report: the status line, the causes, the result.
+//! 5. `FollowExecutor` executes each task. What it answers is an event again.
 
 use std::sync::Arc;
 use std::time::Duration;
