@@ -36,7 +36,7 @@ const FAILED_ATTEMPTS: [&str; 8] = [
 /// What a webhook and a `ValidatingAdmissionPolicy` write before their own words, which may quote anything.
 const DENIALS: [&str; 2] = ["denied the request", "denied request"];
 
-/// What a call of a webhook fails with until somebody mends its configuration, and what etcd never stores.
+/// What a call of a webhook fails with until its configuration is mended, and what etcd never stores.
 const LASTING_FAILURES: [&str; 4] =
     ["x509: ", "\" not found", "could not find the requested resource", "request is too large"];
 
