@@ -1,6 +1,6 @@
 //! The field managers of an object and what they own, from `managedFields`.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use k8s_openapi::jiff::Timestamp;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ pub fn with_template_owners_only(object: Object) -> Object {
     let keep_template = |entry: &mut Value| {
         let owned = entry.pointer_mut("/fieldsV1/f:spec/f:template").map(Value::take);
         let (Some(owned), Some(fields)) = (owned, entry.get_mut("fieldsV1")) else { return false };
-        *fields = json!({"f:spec": {"f:template": owned}}).to_string().into();
+        *fields = json!({"f:spec": {"f:template": owned}});
         true
     };
     let annotations = |annotations: &mut Value| {
@@ -89,8 +89,9 @@ pub fn with_template_owners_only(object: Object) -> Object {
         }
     };
     let entries = |entries: &mut Value| {
-        if let Some(entries) = entries.as_array_mut() {
-            entries.retain_mut(keep_template);
+        if let Some(list) = entries.as_array_mut() {
+            list.retain_mut(keep_template);
+            *entries = entries.to_string().into();
         }
     };
     object.changed_at("/metadata/annotations", annotations).changed_at("/metadata/managedFields", entries)
@@ -118,15 +119,13 @@ pub fn appliers(object: &Object, path: &FieldPath) -> impl Iterator<Item = Strin
     entries(object).filter(applies).filter_map(|entry| entry.manager)
 }
 
+/// Returns the entries, also of an object that keeps them [as text](with_template_owners_only).
 fn entries(object: &Object) -> impl Iterator<Item = ManagedFieldsEntry> {
-    let entries = object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
-    entries.filter_map(|entry| {
-        let mut entry = ManagedFieldsEntry::deserialize(entry).ok()?;
-        if let Some(FieldsV1(Value::String(text))) = &entry.fields_v1 {
-            entry.fields_v1 = serde_json::from_str(text).ok().map(FieldsV1);
-        }
-        Some(entry)
-    })
+    let stored = object.at("/metadata/managedFields");
+    let text = stored.and_then(|stored| serde_json::from_str::<Vec<Value>>(stored.as_str()?).ok());
+    let list = stored.and_then(Value::as_array).into_iter().flatten();
+    let of_text = text.into_iter().flatten().filter_map(|entry| serde_json::from_value(entry).ok());
+    list.filter_map(|entry| ManagedFieldsEntry::deserialize(entry).ok()).chain(of_text)
 }
 
 /// Returns the part of `fieldsV1` at or below a path, if the entry has one.
@@ -218,9 +217,8 @@ mod tests {
         ]}});
         let object = Object::read(object).unwrap();
         let kept = with_template_owners_only(object.clone());
-        let owned = json!({"f:spec": {"f:template": template}}).to_string();
-        let expected = json!([entry("helm", owned.into())]);
-        assert_eq!(kept.at("/metadata/managedFields"), Some(&expected));
+        let expected = json!([entry("helm", json!({"f:spec": {"f:template": template}}))]).to_string();
+        assert_eq!(kept.text("/metadata/managedFields"), Some(expected.as_str()));
         assert_eq!(template_owners(&kept), template_owners(&object));
         let without =
             Object::read(json!({"kind": "Deployment", "metadata": {"name": "web", "managedFields": "x"}}))
