@@ -1,8 +1,8 @@
 //! The field managers of an object and what they own, from `managedFields`.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use std::borrow::Cow;
+
 use k8s_openapi::jiff::Timestamp;
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::object::Object;
@@ -98,40 +98,48 @@ pub fn with_template_owners_only(object: Object) -> Object {
 }
 
 fn owners(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Vec<Authorship> {
-    let authors = entries(object).filter_map(|entry| {
-        let time = entry.time.as_ref().filter(|_| owned_fields(&entry, path).is_some_and(&is_wanted))?.0;
-        Some(Authorship { time, manager: entry.manager? })
-    });
-    authors.collect()
+    let author = |entry: Cow<'_, Value>| {
+        owned_fields(&entry, path).filter(|owned| is_wanted(owned))?;
+        Some(Authorship { time: entry.get("time")?.as_str()?.parse().ok()?, manager: manager(&entry)? })
+    };
+    entries(object).into_iter().filter_map(author).collect()
 }
 
 /// Returns all field managers of an object.
 pub fn managers(object: &Object) -> impl Iterator<Item = String> {
-    entries(object).filter_map(|entry| entry.manager)
+    entries(object).into_iter().filter_map(|entry| manager(&entry))
 }
 
 /// Returns the managers that own fields at a path by server-side apply. Their next apply reverts a change or fails
 /// with a conflict.
 pub fn appliers(object: &Object, path: &FieldPath) -> impl Iterator<Item = String> {
-    let applies = |entry: &ManagedFieldsEntry| {
-        entry.operation.as_deref() == Some("Apply") && owned_fields(entry, path).is_some()
+    let applies = |entry: &Cow<'_, Value>| {
+        entry.get("operation").is_some_and(|operation| operation == "Apply")
+            && owned_fields(entry, path).is_some()
     };
-    entries(object).filter(applies).filter_map(|entry| entry.manager)
+    entries(object).into_iter().filter(applies).filter_map(|entry| manager(&entry))
 }
 
-/// Returns the entries, also of an object that keeps them [as text](with_template_owners_only).
-fn entries(object: &Object) -> impl Iterator<Item = ManagedFieldsEntry> {
-    let stored = object.at("/metadata/managedFields");
-    let text = stored.and_then(|stored| serde_json::from_str::<Vec<Value>>(stored.as_str()?).ok());
-    let list = stored.and_then(Value::as_array).into_iter().flatten();
-    let of_text = text.into_iter().flatten().filter_map(|entry| serde_json::from_value(entry).ok());
-    list.filter_map(|entry| ManagedFieldsEntry::deserialize(entry).ok()).chain(of_text)
+/// Returns the entries (`ManagedFieldsEntry`), also of an object that keeps them [as text](with_template_owners_only).
+fn entries(object: &Object) -> Vec<Cow<'_, Value>> {
+    match object.at("/metadata/managedFields") {
+        Some(Value::Array(entries)) => entries.iter().map(Cow::Borrowed).collect(),
+        Some(Value::String(text)) => {
+            let entries: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+            entries.into_iter().map(Cow::Owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn manager(entry: &Value) -> Option<String> {
+    Some(entry.get("manager")?.as_str()?.to_owned())
 }
 
 /// Returns the part of `fieldsV1` at or below a path, if the entry has one.
-fn owned_fields<'a>(entry: &'a ManagedFieldsEntry, path: &FieldPath) -> Option<&'a Value> {
+fn owned_fields<'a>(entry: &'a Value, path: &FieldPath) -> Option<&'a Value> {
     let mut fields = path.members().iter().map(|member| format!("f:{member}"));
-    fields.try_fold(&entry.fields_v1.as_ref()?.0, |owned, field| owned.get(&field))
+    fields.try_fold(entry.get("fieldsV1")?, |owned, field| owned.get(&field))
 }
 
 /// Whether a field that differs between two values, and has the later one now, is among owned ones (`fieldsV1`): `f:NAME`

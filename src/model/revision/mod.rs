@@ -179,7 +179,7 @@ impl Revision {
     /// Returns the template; null if it was not kept.
     #[must_use]
     pub fn template(&self) -> Template {
-        Template::new(&parsed(&self.template))
+        Template::of(parsed(&self.template))
     }
 
     /// Returns the number, or the name of the object if there is no number.

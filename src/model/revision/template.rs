@@ -87,7 +87,11 @@ impl Template {
     /// template. That directive is removed.
     #[must_use]
     pub fn new(raw: &Value) -> Self {
-        let mut raw = raw.clone();
+        Self::of(raw.clone())
+    }
+
+    /// The same of JSON that nothing else uses.
+    pub(super) fn of(mut raw: Value) -> Self {
         if let Some(members) = raw.as_object_mut() {
             members.remove("$patch");
         }
