@@ -223,7 +223,7 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
     let copies = observed.revisions.iter().filter_map(|revision| {
         let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
-        (hold.is_in_force(workload) && !hold.fields.are_absent()).then_some(hold)
+        (hold.is_in_force(workload) && !hold.set.are_absent()).then_some(hold)
     });
     let newest = copies.max_by_key(|hold| hold.since.as_ref()?.parse::<Timestamp>().ok());
     newest.filter(|_| is_annotation_lost(workload))
@@ -301,6 +301,6 @@ mod tests {
         });
         let revisions = Revisions::of(&workload, copies);
         let hold = lost_hold(&Observation { revisions, ..Observation::of_alone(workload) }).unwrap();
-        assert_eq!(hold.original.to_json().unwrap()["minReadySeconds"], 7);
+        assert_eq!(hold.strategy.to_json().unwrap()["minReadySeconds"], 7);
     }
 }

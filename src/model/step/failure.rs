@@ -117,7 +117,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         return Action::write(Purpose::EndPlan(outcome), patch, None);
     }
     let plan = Plan { failure: failure.stored(), ..state.plan.clone() };
-    let fields = below.map(|below| below.fields).unwrap_or_default();
+    let fields = below.map(|below| below.set).unwrap_or_default();
     let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
     Action::write(Purpose::RollBack, patch, Some(hold))

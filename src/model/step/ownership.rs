@@ -116,7 +116,7 @@ impl Ownership {
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
         // The annotation is gone or not readable, and nothing else stores the original strategy.
         let is_lost = !matches!(Hold::of(now), Ok(Some(_))) && hold.is_unchanged(now);
-        let lost_original = hold.original.to_json().filter(|_| is_lost);
+        let lost_original = hold.strategy.to_json().filter(|_| is_lost);
         if let Some(original) = &lost_original {
             changes.push(format!("the original update strategy was {}", go_json(original)));
         }

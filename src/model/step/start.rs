@@ -93,7 +93,7 @@ pub(super) fn prepare_plan(
 fn rollback_without_hold(workload: &Workload) -> Option<Hold> {
     let mut hold = Hold::of_plan(workload).ok().flatten()?;
     let is_free = hold.is_rolling_back() && !hold.is_in_force(workload);
-    hold.fields = HoldFields::default();
+    hold.set = HoldFields::default();
     is_free.then_some(hold)
 }
 

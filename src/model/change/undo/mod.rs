@@ -96,7 +96,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     if let Some(below) = &mut below {
         (below.lock, below.paused) = (None, false);
         require_fields(workload, &mut patch);
-        if hold.as_ref().is_some_and(|hold| hold.fields != below.fields) {
+        if hold.as_ref().is_some_and(|hold| hold.set != below.set) {
             below.add_fields_to(workload, &mut patch);
         }
         below.store(workload, &mut patch);

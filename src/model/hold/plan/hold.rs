@@ -20,12 +20,12 @@ pub(super) const VERSION: u32 = 1;
 #[serde(rename_all = "camelCase")]
 pub struct Hold {
     pub(super) version: u32,
-    /// The fields before the hold; for a Deployment four members, one of which is `strategy`.
-    #[serde(rename = "strategy", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
-    pub original: HoldFields,
+    /// The original fields; for a Deployment four members, one of which is `strategy`.
+    #[serde(skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
+    pub strategy: HoldFields,
     /// The fields that hold; none during a rollback that holds nothing.
-    #[serde(rename = "set", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
-    pub fields: HoldFields,
+    #[serde(skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
+    pub set: HoldFields,
     /// When the pause or the plan began, for display. Of several copies of a lost hold, the latest is restored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
@@ -51,11 +51,11 @@ impl Hold {
     /// Creates a hold by these fields, without a plan. It stores the present ones, without a pause. If another client ended a
     /// hold in part, the original of each field that was not restored is stored again.
     #[must_use]
-    pub fn new(workload: &Workload, fields: HoldFields) -> Self {
+    pub fn new(workload: &Workload, set: HoldFields) -> Self {
         Self {
             version: VERSION,
-            original: originals(workload),
-            fields,
+            strategy: originals(workload),
+            set,
             since: None,
             by: None,
             paused: false,
@@ -68,14 +68,14 @@ impl Hold {
     /// Returns the same hold with the present originals, after another client wrote a field that it replaced.
     #[must_use]
     pub fn with_present_originals(self, workload: &Workload) -> Self {
-        Self { original: originals(workload), ..self }
+        Self { strategy: originals(workload), ..self }
     }
 
     /// Returns the same hold with the live fields as those that hold.
     #[must_use]
     pub fn adopting(self, workload: &Workload) -> Self {
-        let fields = if self.is_in_force(workload) { workload.replaceable_fields() } else { self.fields };
-        Self { fields, ..self }
+        let set = if self.is_in_force(workload) { workload.replaceable_fields() } else { self.set };
+        Self { set, ..self }
     }
 
     /// Returns the same hold with another plan.
@@ -118,7 +118,7 @@ impl Hold {
     /// Returns the original update strategy, if there was one.
     #[must_use]
     pub fn original_strategy(&self, workload: &Workload) -> Option<&Value> {
-        self.original.get(workload.kind().strategy())
+        self.strategy.get(workload.kind().strategy())
     }
 
     /// Returns the original partition as a number of pods; 0 if there is none.
@@ -133,7 +133,7 @@ impl Hold {
         if !workload.hold_fields().contains(&MIN_READY_SECONDS) || !self.is_in_force(workload) {
             return workload.min_ready_seconds();
         }
-        self.original.get(MIN_READY_SECONDS).and_then(Value::as_i64).unwrap_or_default()
+        self.strategy.get(MIN_READY_SECONDS).and_then(Value::as_i64).unwrap_or_default()
     }
 
     /// Whether no more pods are released: during a pause, or when a plan is paused.
@@ -154,21 +154,21 @@ impl Hold {
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
         self.holds_by_fields(workload)
-            && workload.kind().hold_method().is_ok_and(|method| method.is_in_force(workload, &self.fields))
+            && workload.kind().hold_method().is_ok_and(|method| method.is_in_force(workload, &self.set))
     }
 
     /// Whether the update strategy is still held. Another client can replace it, and the rest of the hold stays in force.
     #[must_use]
     pub fn is_strategy_held(&self, workload: &Workload) -> bool {
         let method = workload.kind().hold_method();
-        self.may_hold(workload) && method.is_ok_and(|method| method.is_strategy_held(workload, &self.fields))
+        self.may_hold(workload) && method.is_ok_and(|method| method.is_strategy_held(workload, &self.set))
     }
 
     /// Returns the value of a field after the end of the hold.
     pub(super) fn restored(&self, workload: &Workload, name: &str) -> Option<Value> {
         match workload.kind().hold_method() {
             Ok(method) if self.may_hold(workload) => {
-                method.restored(workload, &self.fields, &self.original, name)
+                method.restored(workload, &self.set, &self.strategy, name)
             }
             _ => spec_path(name).value_in(workload.object().json()).cloned(),
         }
@@ -188,14 +188,14 @@ impl Hold {
     /// Whether no other client changed a field that holds.
     #[must_use]
     pub fn is_unchanged(&self, workload: &Workload) -> bool {
-        let is_unchanged = |name: &&str| self.fields.is_unchanged(name, workload.object().json());
-        !self.fields.are_absent() && workload.hold_fields().iter().all(is_unchanged)
+        let is_unchanged = |name: &&str| self.set.is_unchanged(name, workload.object().json());
+        !self.set.are_absent() && workload.hold_fields().iter().all(is_unchanged)
     }
 
     /// Whether another client paused a workload whose hold does not.
     #[must_use]
     pub fn is_paused_by_another_client(&self, workload: &Workload) -> bool {
-        self.has_plan() && workload.is_paused() && self.fields.get("paused").is_none()
+        self.has_plan() && workload.is_paused() && self.set.get("paused").is_none()
     }
 }
 
@@ -266,13 +266,13 @@ impl Hold {
         members.remove(END_BY_HAND); // each write renews it
         let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
         let invalid = |why: String| unreadable(workload).caused_by(why);
-        let (names, strategy) = (workload.hold_fields(), workload.kind().strategy());
-        let [original, fields] = stored.map(|stored| HoldFields::read(names, strategy, stored));
+        let (names, update_strategy) = (workload.hold_fields(), workload.kind().strategy());
+        let [strategy, set] = stored.map(|stored| HoldFields::read(names, update_strategy, stored));
         let members = Value::Object(members);
         if !is_small(&members) {
             return Err(invalid("it has a text or a number that is too large".to_owned()));
         }
-        let (original, fields) = (original.map_err(invalid)?, fields.map_err(invalid)?);
+        let (strategy, set) = (strategy.map_err(invalid)?, set.map_err(invalid)?);
         let mut hold: Self = serde_json::from_value(members).map_err(|_| unreadable(workload))?;
         if let Some(Ok(plan)) = hold.rest.get(PLAN).filter(|_| hold.version <= VERSION).map(Plan::deserialize)
         {
@@ -280,7 +280,7 @@ impl Hold {
             hold.rest.remove(PLAN);
         }
         // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.
-        Ok(Self { original: original.without_pause(), fields, ..hold })
+        Ok(Self { strategy: strategy.without_pause(), set, ..hold })
     }
 
     /// Returns the hold of a workload if it is in force and readable.
@@ -330,7 +330,7 @@ const PROGRESS: [&str; 3] = ["batch", "reach", "failure"];
 pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
     let plan = |workload: &Workload| {
         let hold = Hold::readable(workload).filter(Hold::has_plan)?;
-        let hold = Hold { lock: None, fields: HoldFields::default(), ..hold };
+        let hold = Hold { lock: None, set: HoldFields::default(), ..hold };
         let mut members = serde_json::to_value(hold).ok()?;
         members[PLAN].as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));
         Some((workload.template_digest(), members))

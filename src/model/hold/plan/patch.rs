@@ -33,7 +33,7 @@ impl Hold {
         let mut patch = guarded(workload);
         let mut hold = self;
         if let Some(fields) = fields {
-            hold.fields = fields;
+            hold.set = fields;
             hold.add_fields_to(workload, &mut patch);
         }
         hold.store(workload, &mut patch);
@@ -43,7 +43,7 @@ impl Hold {
     /// Adds to a patch the fields that hold.
     pub fn add_fields_to(&self, workload: &Workload, patch: &mut Patch) {
         for name in workload.hold_fields() {
-            patch.set_or_remove(spec_path(name), self.fields.get(name).cloned());
+            patch.set_or_remove(spec_path(name), self.set.get(name).cloned());
         }
     }
 
@@ -72,12 +72,12 @@ impl Hold {
     /// rollout completes without it, at the latest when the strategy is applied again.
     #[must_use]
     pub fn end_by_hand(&self, workload: &Workload) -> Option<String> {
-        if !workload.hold_blocks_availability() || self.fields.are_absent() {
+        if !workload.hold_blocks_availability() || self.set.are_absent() {
             return None;
         }
         let null = &Value::Null;
         let merged = |name: &&str| {
-            let [held, original] = [&self.fields, &self.original].map(|one| one.get(name).unwrap_or(null));
+            let [held, original] = [&self.set, &self.strategy].map(|one| one.get(name).unwrap_or(null));
             ((*name).to_owned(), merge(held, original))
         };
         let spec: Map<String, Value> = workload.hold_fields().iter().map(merged).collect();

@@ -50,15 +50,15 @@ impl Hold {
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
         let plan = self.plan.as_ref().filter(|_| self.is_in_force(workload))?;
         let method = workload.kind().hold_method().ok()?;
-        let fields = method.hold_rollback(workload, &self.fields, &self.original, plan.below_partition)?;
-        Some(self.rolling_back(template, fields))
+        let set = method.hold_rollback(workload, &self.set, &self.strategy, plan.below_partition)?;
+        Some(self.rolling_back(template, set))
     }
 
     /// Returns the hold during the rollback to a template, by these fields; by none if the patch of the rollback restores the
     /// original strategy.
     #[must_use]
-    pub fn rolling_back(&self, template: &Digest, fields: HoldFields) -> Self {
-        let mut hold = Self { fields, ..self.clone() };
+    pub fn rolling_back(&self, template: &Digest, set: HoldFields) -> Self {
+        let mut hold = Self { set, ..self.clone() };
         if let Some(plan) = &mut hold.plan {
             (plan.template, plan.rolling_back) = (template.hex(), true);
         }
@@ -68,7 +68,7 @@ impl Hold {
     /// Whether it is the hold of a rollback whose patch restored the original strategy.
     #[must_use]
     pub fn holds_nothing(&self) -> bool {
-        self.is_rolling_back() && self.fields.are_absent()
+        self.is_rolling_back() && self.set.are_absent()
     }
 }
 
