@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::action::{Action, Purpose, StepOutcome, Write};
 use super::engine::{InFlight, Phase, Stepper};
 use super::event::{StepAnswer, StepReport};
-use super::memory::Progress;
+use super::memory::SlotWaits;
 use super::reconcile::cut_short;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
@@ -126,7 +126,7 @@ impl Stepper {
         if self.unrefreshed_since.take().is_some()
             && let Some(state) = self.cluster.state(&self.memory.tolerated, now)
         {
-            self.memory.progress.continue_after_outage(state.batch_limit());
+            self.memory.slot_waits.continue_after_outage(state.batch_limit());
         }
         true
     }
@@ -276,9 +276,9 @@ impl Stepper {
             // The time limit of a rollback that another process began starts again with the lock.
             Purpose::AcquireLock(reports) => {
                 self.reporter.reports.extend(reports.iter().cloned());
-                memory.progress = Progress::default();
+                memory.slot_waits = SlotWaits::default();
             }
-            Purpose::RollBack => memory.progress = Progress::default(), // without a --timeout from now on
+            Purpose::RollBack => memory.slot_waits = SlotWaits::default(), // without a --timeout from now on
         }
     }
 

@@ -121,7 +121,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
 /// the template, the pods of a batch may be replaced once more. A slot whose pods are replaced again and again has a limit.
 fn is_starting(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let now = state.now.server_time;
-    let is_late = memory.progress.is_late(&slot.key, state.batch_limit());
+    let is_late = memory.slot_waits.is_late(&slot.key, state.batch_limit());
     slot.pod.filter(|_| !is_late).is_some_and(|pod| {
         !pod.terminating && is_younger(state, pod, YOUNG)
             || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
@@ -139,7 +139,7 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
     let limit = state.batch_limit();
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
     let has_fatal_cause = fatal_causes(state, memory).next().is_some();
-    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.progress.is_late(&slot.key, limit)
+    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.slot_waits.is_late(&slot.key, limit)
 }
 
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not

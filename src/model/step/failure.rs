@@ -59,7 +59,7 @@ pub(super) fn fatal_causes<'m>(state: &State<'_>, memory: &'m Memory) -> impl It
 /// leave no room: they are no fault of the new revision. Without such slots the controller or an eviction is too slow.
 fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Action> {
     let after = state.batch_limit();
-    let is_late = |slot: &PodSlot<'_>| state.is_awaited(slot) && memory.progress.is_late(&slot.key, after);
+    let is_late = |slot: &PodSlot<'_>| state.is_awaited(slot) && memory.slot_waits.is_late(&slot.key, after);
     let late: Vec<_> = state.slots.iter().filter(|slot| is_late(slot)).collect();
     if late.is_empty() {
         return None;
@@ -145,7 +145,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
         return Action::end_plan(outcome, state.hold, workload);
     }
-    if memory.progress.is_over(state.batch_limit()) {
+    if memory.slot_waits.is_over(state.batch_limit()) {
         let not_current = "the controller does not report the revision as the current one";
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }

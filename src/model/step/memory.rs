@@ -40,7 +40,7 @@ pub(super) struct Memory {
     /// Whether to skip the rest of the soak: `--skip-soak`, until a soak begins.
     pub(super) skip_soak: bool,
     /// How long the batch or the rollback in progress has been waiting for its next pod. Soaking does not count.
-    pub(super) progress: Progress,
+    pub(super) slot_waits: SlotWaits,
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
@@ -67,7 +67,7 @@ pub(super) struct BatchMemory {
 
 /// How long a batch or a rollback has been waiting for its pods since one was ready for the first time.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub(super) struct SlotWaits {
     /// The slots whose pods were ready before, by key.
     ready: BTreeSet<String>,
     /// How long each slot was awaited since then, by key. Interruptions of several pods do not add up.
@@ -99,14 +99,14 @@ impl Memory {
     /// Records that a batch is stored.
     pub(super) fn record_begun(&mut self, tolerated: &BTreeSet<String>) {
         self.tolerated.extend(tolerated.iter().cloned());
-        (self.batch, self.progress) = (BatchMemory::default(), Progress::default());
+        (self.batch, self.slot_waits) = (BatchMemory::default(), SlotWaits::default());
         (self.skip_soak, self.force) = (false, false);
     }
 
     /// Records that the end of the batch is stored.
     pub(super) fn record_finished(&mut self) {
         self.batch = BatchMemory { is_finished_here: true, ..BatchMemory::default() };
-        self.progress = Progress::default();
+        self.slot_waits = SlotWaits::default();
         self.tolerated = BTreeSet::new();
     }
 
@@ -117,12 +117,12 @@ impl Memory {
         let interruption = self.soak.observe(state.soaking(), now);
         let released = state.slots.iter().filter(|slot| slot.is_released);
         let released: BTreeSet<_> = released.map(|slot| slot.key.as_str()).collect();
-        self.progress.ready.retain(|key| released.contains(key.as_str())); // a scale-down removed the others
+        self.slot_waits.ready.retain(|key| released.contains(key.as_str())); // a scale-down removed the others
         let ready = state.soaking().filter(|slot| slot.is_healthy()).map(|slot| &slot.key);
         // Between two batches any unavailable pod may be the one that the plan waits for.
         let may_be_awaited = |slot: &PodSlot<'_>| state.present_batch.is_none() && !slot.is_available;
         let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot) || may_be_awaited(slot));
-        self.progress.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
+        self.slot_waits.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
         let is_moving = state.is_moving();
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
@@ -137,7 +137,7 @@ impl Memory {
     /// Records how many pods are rolled back. Returns the report of a new rollback.
     pub(super) fn observe_rollback(&mut self, state: &State<'_>) -> Option<StepReport> {
         let back = (0..state.returned_pods().0).map(|pod| pod.to_string());
-        self.progress.observe(back, [ROLLBACK], state.now.elapsed);
+        self.slot_waits.observe(back, [ROLLBACK], state.now.elapsed);
         let rollback = &mut self.rollback;
         if rollback.revision.is_some() {
             return None;
@@ -174,11 +174,11 @@ impl Memory {
     pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
         let limit = state.batch_limit();
         if state.plan.rolling_back {
-            return self.progress.due(limit);
+            return self.slot_waits.due(limit);
         }
         let soaked = (!state.is_moving()).then(|| state.now.elapsed.saturating_add(self.soak_left(state)));
         let wave = self.batch.last_wave.map(|last| last + WAVE_PAUSE);
-        let dues = [soaked, self.progress.due(limit), self.check_due(state), wave];
+        let dues = [soaked, self.slot_waits.due(limit), self.check_due(state), wave];
         dues.into_iter().flatten().filter(|due| *due > state.now.elapsed).min()
     }
 
@@ -207,7 +207,7 @@ impl Memory {
     }
 }
 
-impl Progress {
+impl SlotWaits {
     /// A longer time without an observation counts as a minute: the process was suspended.
     ///
     /// Restarts the time when a pod is ready whose slot had no ready pod before. A large batch is released pod by pod, and a
@@ -267,23 +267,19 @@ mod tests {
     #[test]
     fn interruptions_of_several_pods_do_not_add_up() {
         const READY: [&str; 3] = ["a", "b", "c"];
-        let (limit, mut progress) = (seconds(150), Progress::default());
+        let (limit, mut waits) = (seconds(150), SlotWaits::default());
         for (now, awaited) in [(0, "a"), (60, "b"), (120, "c"), (180, "")] {
-            progress.observe(READY, [awaited].into_iter().filter(|key| !key.is_empty()), seconds(now));
+            waits.observe(READY, [awaited].into_iter().filter(|key| !key.is_empty()), seconds(now));
         }
-        assert!(!progress.is_over(limit));
+        assert!(!waits.is_over(limit));
         // One pod that becomes ready again and again, as in a crash loop.
         for now in (200..500).step_by(20) {
-            progress.observe(READY, (now % 40 == 0).then_some("a"), seconds(now));
+            waits.observe(READY, (now % 40 == 0).then_some("a"), seconds(now));
         }
-        assert!(progress.is_over(limit));
-        progress.continue_after_outage(limit);
-        assert!(!progress.is_over(limit));
-        progress.observe(READY, ["a"], seconds(500));
-        assert_eq!(
-            progress.due(limit),
-            Some(seconds(540)),
-            "the kubelets have a minute, 20s of which are over"
-        );
+        assert!(waits.is_over(limit));
+        waits.continue_after_outage(limit);
+        assert!(!waits.is_over(limit));
+        waits.observe(READY, ["a"], seconds(500));
+        assert_eq!(waits.due(limit), Some(seconds(540)), "the kubelets have a minute, 20s of which are over");
     }
 }
