@@ -225,9 +225,6 @@ fn originals(workload: &Workload) -> HoldFields {
 /// `minReadySeconds`; then it is the original one.
 #[must_use]
 pub fn original_min_ready_seconds(workload: &Workload) -> i64 {
-    if !workload.hold_fields().contains(&MIN_READY_SECONDS) {
-        return workload.min_ready_seconds(); // no plan replaces it
-    }
     let hold = Hold::readable(workload);
     hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.original_min_ready_seconds(workload))
 }
