@@ -1,12 +1,11 @@
-//! Stepping a Deployment: raises its update budget, while no updated pod counts as available.
-//!
-//! The write that acquires the lock also pauses the Deployment, and the first release ends that pause: see "What it writes"
-//! in `docs/step.md`.
+//! Stepping a Deployment: raises its update budget, while no updated pod counts as available. "What it writes" in
+//! `docs/step.md` has the writes of a plan.
 //!
 //! Its pods are interchangeable, so that a slot is a number: slot 3 of 10 is the third pod to be updated.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
@@ -50,8 +49,8 @@ impl StepKind for StepDeployment {
         (0..as_count(state.workload().wanted())).map(slot).collect()
     }
 
-    /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The fields have no pause, so
-    /// that the first release also ends the pause of the write that acquired the lock.
+    /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The patch removes `paused`,
+    /// because these fields lack it: the first release ends the pause of the write that acquired the lock.
     fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
         let goal = batch.slots.last()?.parse().ok()?;
         Some(raised_budget(state, goal)?.running_fields())
@@ -76,8 +75,8 @@ impl StepKind for StepDeployment {
         let wanted = state.workload().wanted();
         let outdated = OutdatedPods { available: wanted, unavailable: 0, unready: 0, is_held: false };
         let pods = HeldPods { wanted, updated_available: 0, outdated: vec![outdated] };
-        let may_lose = as_number(self.allowed(state));
-        let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), may_lose);
+        let limits = UpdateBudget { surge: surge_limit(state), unavailable: as_number(self.allowed(state)) };
+        let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 1..=wanted, limits);
         budget.map_or(1, |budget| as_count(budget.updated(wanted)))
     }
 
@@ -99,8 +98,9 @@ fn raised_budget(state: &State<'_>, goal: usize) -> Option<HoldBudget> {
         return None;
     }
     let present = live_budget(state.workload()).unwrap_or(HoldBudget::ONE_SURGE_POD);
-    let (released, goal) = (as_number(released_slots(state)), as_number(goal));
-    HeldPods::of(state).budget_for(present, released, goal, surge_limit(state), state.budget_left())
+    let updated = as_number(released_slots(state)) + 1..=as_number(goal);
+    let limits = UpdateBudget { surge: surge_limit(state), unavailable: state.budget_left() };
+    HeldPods::of(state).budget_for(present, updated, limits)
 }
 
 fn released_slots(state: &State<'_>) -> usize {
@@ -224,24 +224,21 @@ impl HeldPods {
         lost + left
     }
 
-    /// Returns the budget for the most updated pods, at most `goal`, with which the controller removes at most `may_lose`
-    /// of the wanted available pods now; none if these are not more than the `released` ones. Its `maxUnavailable` is not
-    /// below that of the `present` budget. The controller removes outdated pods as soon as it reads a budget.
+    /// Returns the budget for the most `updated` pods with which the controller removes now no more of the wanted available
+    /// pods than may become unavailable; none if there is none. Its `maxUnavailable` is not below that of the `present`
+    /// budget. The controller removes outdated pods as soon as it reads a budget.
     fn budget_for(
         &self,
         present: HoldBudget,
-        released: i64,
-        goal: i64,
-        surge: i64,
-        may_lose: i64,
+        updated: RangeInclusive<i64>,
+        limits: UpdateBudget,
     ) -> Option<HoldBudget> {
         let surplus = (self.available() - self.wanted).max(0);
         let already_removed = (self.wanted - self.outdated()).max(0);
         let loses = |budget: &HoldBudget| self.lost_with(self.outdated() - budget.outdated(self.wanted));
-        let mut budgets = (released + 1..=goal.min(self.wanted))
-            .rev()
-            .filter_map(|goal| present.raised(goal, surge, already_removed, self.wanted));
-        budgets.find(|budget| loses(budget) <= may_lose + surplus)
+        let budget = |updated| present.raised(updated, limits.surge, already_removed, self.wanted);
+        let mut budgets = (*updated.start()..=self.wanted.min(*updated.end())).rev().filter_map(budget);
+        budgets.find(|budget| loses(budget) <= limits.unavailable + surplus)
     }
 }
 
@@ -304,6 +301,10 @@ mod tests {
         OutdatedPods { available, unavailable, unready: unavailable, is_held: false }
     }
 
+    fn limits(surge: i64, unavailable: i64) -> UpdateBudget {
+        UpdateBudget { unavailable, surge }
+    }
+
     fn raised_to(updated: i64, surge: i64, wanted: i64) -> Option<HoldBudget> {
         HoldBudget::ONE_SURGE_POD.raised(updated, surge, 0, wanted)
     }
@@ -317,7 +318,7 @@ mod tests {
         };
         let to = |pods: HeldPods, released, goal, surge, free| {
             let now = raised_to(released, surge, 4).unwrap_or(HoldBudget::ONE_SURGE_POD);
-            pods.budget_for(now, released, goal, surge, free).map(|budget| budget.updated(4))
+            pods.budget_for(now, released + 1..=goal, limits(surge, free)).map(|budget| budget.updated(4))
         };
         assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "a surge pod makes no pod unavailable");
         assert_eq!(to(pods(0, 4), 1, 4, 1, 0), None, "waits until the updated pod is available");
@@ -336,10 +337,10 @@ mod tests {
         for (is_held, expected) in [(false, Some(2)), (true, None)] {
             let older = OutdatedPods { is_held, ..outdated(5, 0) };
             let pods = HeldPods { wanted: 10, updated_available: 0, outdated: vec![older, outdated(3, 2)] };
-            let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
+            let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 1..=10, limits(0, 0));
             assert_eq!(budget.map(|budget| budget.updated(10)), expected);
             let newer = HeldPods { outdated: vec![outdated(3, 2), older], ..pods };
-            let budget = newer.budget_for(HoldBudget::ONE_SURGE_POD, 0, 10, 0, 0);
+            let budget = newer.budget_for(HoldBudget::ONE_SURGE_POD, 1..=10, limits(0, 0));
             assert_eq!(
                 budget.map(|budget| budget.updated(10)),
                 Some(2),
@@ -354,7 +355,8 @@ mod tests {
         let to = |unready: i64| {
             let outdated = vec![OutdatedPods { unready, ..outdated(7, 3) }];
             let pods = HeldPods { wanted: 10, updated_available: 0, outdated };
-            pods.budget_for(HoldBudget::ONE_SURGE_POD, 0, 3, 0, 0).map(|budget| budget.updated(10))
+            let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 1..=3, limits(0, 0));
+            budget.map(|budget| budget.updated(10))
         };
         assert_eq!([to(0), to(2), to(3)], [None, Some(2), Some(3)]);
     }
@@ -365,7 +367,7 @@ mod tests {
     fn the_budget_never_falls() {
         let now = raised_to(4, 0, 10).unwrap();
         let pods = HeldPods { wanted: 10, updated_available: 0, outdated: vec![outdated(10, 0)] };
-        let budget = pods.budget_for(now, 4, 6, 6, 4).unwrap();
+        let budget = pods.budget_for(now, 5..=6, limits(6, 4)).unwrap();
         let fields = budget.running_fields().to_json().unwrap();
         assert_eq!(fields["strategy"]["rollingUpdate"], json!({"maxSurge": 2, "maxUnavailable": "40%"}));
     }
@@ -385,7 +387,7 @@ mod tests {
                         HeldPods { wanted, updated_available: 0, outdated: vec![outdated(wanted, 0)] };
                     while released < wanted {
                         now = pods
-                            .budget_for(now, released, wanted, surge, free)
+                            .budget_for(now, released + 1..=wanted, limits(surge, free))
                             .expect("the rollout continues");
                         released = now.updated(wanted);
                         let left = pods.outdated().min(now.outdated(wanted));
@@ -405,7 +407,7 @@ mod tests {
     fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
         let now = raised_to(1, 1, 5).unwrap();
         let pods = HeldPods { wanted: 11, updated_available: 2, outdated: vec![outdated(10, 0)] };
-        let budget = pods.budget_for(now, 2, 3, 11, 0).unwrap();
+        let budget = pods.budget_for(now, 3..=3, limits(11, 0)).unwrap();
         let created = 11 + budget.surge - pods.outdated().min(budget.outdated(11));
         assert_eq!((created, budget.updated(11)), (3, 3));
     }
