@@ -138,6 +138,7 @@ impl StepArgs {
             in_place_only: self.in_place_only,
             explains: access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.pace.timeout.filter(|limit| !limit.is_zero()),
+            ended_holder: None,
         };
         let scope = TargetScope::of(target, access.namespace.clone());
         Ok(Request {

@@ -20,7 +20,7 @@ use crate::model::api::patch::Patch;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::change::write_result::DeletionResult;
 use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent, TargetId};
-use crate::model::hold::plan::{CheckResult, Hold, guarded};
+use crate::model::hold::plan::{CheckResult, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepAnswer, StepReport, Stepper, Task};
@@ -29,7 +29,6 @@ use crate::render::message_writer::{Frame, MessageWriter};
 use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, check_output, json};
 use crate::render::ui::{DocumentForm, Ui};
-use crate::world::process::{Process, Processes};
 use crate::world::shell::{ShellOutcome, run_shell};
 use crate::world::{Environment, Terminal};
 
@@ -243,24 +242,16 @@ impl<'a> StepExecutor<'a> {
         }
     }
 
-    /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
+    /// Completes a refresh: reads the nodes that it needs.
     fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = StepAnswer> + use<'a> {
         let (source, messages) = (self.context.source, self.messages.clone());
-        let ended_holder = ended_holder(&observed.workload, &self.context.world.processes);
         async move {
             match other_objects::nodes_if_needed(&observed, source, &messages).await {
-                Ok(nodes) => StepAnswer::Refreshed { observed, nodes, ended_holder },
+                Ok(nodes) => StepAnswer::Refreshed { observed, nodes },
                 Err(error) => StepAnswer::Unrefreshed(error),
             }
         }
     }
-}
-
-/// Returns the holder of the lock of a workload, if its process has ended on this host.
-pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option<String> {
-    let lock = Hold::readable(workload)?.lock?;
-    let process = Process { host: lock.host?, id: lock.process? };
-    processes.has_ended(&process).then_some(lock.holder)
 }
 
 /// The time limit of a check. A command with a shorter one begins with `timeout`.

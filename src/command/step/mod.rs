@@ -17,13 +17,14 @@ use crate::cluster::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::engine::Now;
-use crate::model::hold::plan::Plan;
+use crate::model::hold::plan::{Hold, Plan};
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
 use crate::render::hold::replaced_by_recorded;
 use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, Closing, json};
 use crate::render::ui::{DocumentForm, Ui};
+use crate::world::process::{Process, Processes};
 
 /// The arguments of `step`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,11 +101,9 @@ async fn step(
     let mut executor =
         StepExecutor::new(context, &request.field_manager, check, request.is_json, draws, messages);
     let (targets, signals) = ([found.clone()], context.world.signals.clone());
-    let stepper = Stepper::new(
-        request.options.clone(),
-        new_lock(context.user().as_deref(), &context.world.processes),
-        found,
-    );
+    let processes = &context.world.processes;
+    let lock = new_lock(context.user().as_deref(), processes);
+    let stepper = Stepper::new(options(request, &found, processes), lock, found);
     let (stepper, now) = drive(stepper, &mut executor, &targets, cluster, signals, ui).await;
     if draws {
         ui.draw_last(|size| executor.frame(&stepper, now, size));
@@ -124,12 +123,12 @@ async fn show_plan(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let source = context.source;
+    let options = options(request, &found, &context.world.processes);
     let observed = read_for_write(found, source, ui).await?;
     let nodes = other_objects::nodes_if_needed(&observed, source, &ui.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
-    let ended = executor::ended_holder(workload, &context.world.processes);
-    let view = match preview(&request.options, &observed, nodes.as_deref(), ended.as_deref(), now) {
+    let view = match preview(&options, &observed, nodes.as_deref(), now) {
         Ok(view) => view,
         Err(outcome) => {
             if request.is_json {
@@ -149,6 +148,16 @@ async fn show_plan(
         render::print_obstacles(workload, &view, now, ui);
     }
     Ok(Exit::Done.into())
+}
+
+/// Returns the options of a request, with the holder of the lock if its process has ended on this host.
+fn options(request: &Request, found: &Workload, processes: &Processes) -> StepOptions {
+    let ended_holder = || {
+        let lock = Hold::readable(found)?.lock?;
+        let process = Process { host: lock.host?, id: lock.process? };
+        processes.has_ended(&process).then_some(lock.holder)
+    };
+    StepOptions { ended_holder: ended_holder(), ..request.options.clone() }
 }
 
 /// Prints the outcome. Errors are printed by the context.

@@ -56,8 +56,8 @@ impl Stepper {
             }
             _ if self.is_finished() => {}
             LoopEvent::Target(_, event) => self.receive_target(event, now),
-            LoopEvent::Answer(StepAnswer::Refreshed { observed, nodes, ended_holder }) => {
-                self.cluster.set_surroundings(nodes, ended_holder);
+            LoopEvent::Answer(StepAnswer::Refreshed { observed, nodes }) => {
+                self.cluster.set_nodes(nodes);
                 is_fresh = self.receive_refresh(*observed, now);
             }
             LoopEvent::Answer(StepAnswer::Unrefreshed(error)) => {

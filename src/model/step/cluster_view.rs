@@ -19,8 +19,6 @@ pub(super) struct ClusterView {
     observed: Option<Arc<Observation>>,
     /// The nodes; none when listing nodes is forbidden.
     nodes: Option<Arc<[Node]>>,
-    /// The holder of the lock, if its process has ended on this host.
-    ended_holder: Option<String>,
     /// The hold of the plan, if it is readable.
     hold: Option<Arc<Hold>>,
     /// The hold of the last plan, kept to show its outcome.
@@ -29,14 +27,7 @@ pub(super) struct ClusterView {
 
 impl ClusterView {
     pub(super) fn new(found: Workload) -> Self {
-        Self {
-            found: Arc::new(found),
-            observed: None,
-            nodes: None,
-            ended_holder: None,
-            hold: None,
-            last_hold: None,
-        }
+        Self { found: Arc::new(found), observed: None, nodes: None, hold: None, last_hold: None }
     }
 
     pub(super) fn workload(&self) -> &Workload {
@@ -67,14 +58,9 @@ impl ClusterView {
         self.nodes.as_deref()
     }
 
-    /// Returns the holder of the lock, if its process has ended on this host.
-    pub(super) fn ended_holder(&self) -> Option<&str> {
-        self.ended_holder.as_deref()
-    }
-
-    /// Applies what was read beside an observation.
-    pub(super) fn set_surroundings(&mut self, nodes: Option<Vec<Node>>, ended_holder: Option<String>) {
-        (self.nodes, self.ended_holder) = (nodes.map(Into::into), ended_holder);
+    /// Applies the nodes of a refresh.
+    pub(super) fn set_nodes(&mut self, nodes: Option<Vec<Node>>) {
+        self.nodes = nodes.map(Into::into);
     }
 
     /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan. The

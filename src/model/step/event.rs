@@ -38,6 +38,8 @@ pub struct StepOptions {
     pub explains: bool,
     /// The time limit of the command (`--timeout`).
     pub timeout: Option<Duration>,
+    /// The holder of the lock that was found, if its process has ended on this host. Its lock is replaced too.
+    pub ended_holder: Option<String>,
 }
 
 /// The answer to a task.
@@ -49,8 +51,6 @@ pub enum StepAnswer {
         observed: Box<Observation>,
         /// The nodes; none when listing nodes is forbidden.
         nodes: Option<Vec<Node>>,
-        /// The holder of the lock that was read, if its process has ended on this host.
-        ended_holder: Option<String>,
     },
     /// A [`Task::Refresh`] failed.
     Unrefreshed(Error),

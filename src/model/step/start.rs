@@ -225,7 +225,7 @@ pub(super) fn acquire(
         Ok(prepared) => prepared,
         Err(outcome) => return Action::End(outcome),
     };
-    let lock = foreign_lock(options, &prepared.hold, cluster.ended_holder());
+    let lock = foreign_lock(options, &prepared.hold);
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         return Action::stop(StopReason::Locked(lock));
     }
@@ -303,8 +303,8 @@ fn already_updated(state: &State<'_>, prepared: &PreparedPlan) -> Result<Vec<Str
 }
 
 /// Returns the lock of another process, unless this command replaces it: with `--take-over`, or because the process of
-/// the holder `ended` on this host.
-pub(super) fn foreign_lock(options: &StepOptions, hold: &Hold, ended: Option<&str>) -> Option<Lock> {
-    let lock = hold.lock.as_ref().filter(|lock| !options.take_over && ended != Some(lock.holder.as_str()))?;
-    Some(lock.clone())
+/// the holder has ended on this host.
+pub(super) fn foreign_lock(options: &StepOptions, hold: &Hold) -> Option<Lock> {
+    let is_replaced = |lock: &Lock| options.take_over || options.ended_holder.as_ref() == Some(&lock.holder);
+    hold.lock.clone().filter(|lock| !is_replaced(lock))
 }

@@ -191,8 +191,7 @@ fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batch
     }
 }
 
-/// Returns the plan that a command would begin or continue. `ended` is the holder of the lock, if its process has ended on
-/// this host.
+/// Returns the plan that a command would begin or continue.
 ///
 /// # Errors
 /// The outcome of a command that would end before it writes anything.
@@ -200,7 +199,6 @@ pub fn preview(
     options: &StepOptions,
     observed: &Observation,
     nodes: Option<&[Node]>,
-    ended: Option<&str>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
     let prepared = prepare_plan(options, observed)?;
@@ -216,7 +214,7 @@ pub fn preview(
         return Err(nothing_to_release(&state));
     }
     Ok(PlanView {
-        stops: foreign_lock(options, &prepared.hold, ended).map(StopReason::Locked).or_else(|| stops(&state)),
+        stops: foreign_lock(options, &prepared.hold).map(StopReason::Locked).or_else(|| stops(&state)),
         ..plan_view(&state, &Memory::default(), &[])
     })
 }

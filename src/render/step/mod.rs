@@ -291,7 +291,7 @@ mod tests {
                 ..PaceFlags::default()
             };
             let options = StepOptions { pace, ..StepOptions::default() };
-            let view = preview(&options, &observed, None, None, now).unwrap();
+            let view = preview(&options, &observed, None, now).unwrap();
             let least = least_time(&workload, &view).unwrap().to_string();
             assert!(least.contains(&format!(" {waves}, ")), "{surge} {unavailable} {flag:?}: {least}");
         }

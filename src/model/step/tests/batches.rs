@@ -316,7 +316,7 @@ fn a_preview_contains_the_whole_plan() {
     let mut options = all_by(3);
     options.pace.soak = Some(seconds(60));
     options.pace.final_soak = Some(seconds(600));
-    let view = preview(&options, &cluster.observed(), None, None, now).unwrap();
+    let view = preview(&options, &cluster.observed(), None, now).unwrap();
     let batches: Vec<_> = view.batches.iter().map(|batch| (batch.number, batch.slots.len())).collect();
     assert_eq!(batches, [(1, 1), (2, 3), (3, 3), (4, 1)]);
     assert!(view.batches.iter().all(|batch| batch.stage == BatchStage::Waiting));

@@ -55,8 +55,6 @@ pub(super) struct StepperFixture {
     pub(super) holds_deletions: bool,
     /// The pods of the last such wave.
     pub(super) wave: Vec<PodRef>,
-    /// The holder of the lock whose process has ended on the host of this one.
-    pub(super) ended: Option<String>,
     pub(super) began: u64,
 }
 
@@ -81,11 +79,6 @@ impl StepperFixture {
     }
 
     pub(super) fn by(holder: &str, options: StepOptions, cluster: FakeCluster) -> Self {
-        Self::after(None, holder, options, cluster)
-    }
-
-    /// A process on the host of one that has ended.
-    fn after(ended: Option<String>, holder: &str, options: StepOptions, cluster: FakeCluster) -> Self {
         let stepper = Stepper::new(options, lock(holder), cluster.workload());
         let began = cluster.seconds;
         let mut fixture = Self {
@@ -107,7 +100,6 @@ impl StepperFixture {
             dies_at: None,
             forgets: false,
             is_dead: false,
-            ended,
             holds_deletions: false,
             wave: Vec::new(),
             began,
@@ -118,18 +110,14 @@ impl StepperFixture {
 
     /// Another command on the same host after the process of this one has ended, on the cluster as it is.
     pub(super) fn then(self, holder: &str, options: StepOptions) -> Self {
-        let ended = Some(self.stepper.holder().to_owned());
-        self.next(ended, holder, options)
+        let ended_holder = Some(self.stepper.holder().to_owned());
+        self.beside(holder, StepOptions { ended_holder, ..options })
     }
 
     /// Another command while the process of this one may still run.
     pub(super) fn beside(self, holder: &str, options: StepOptions) -> Self {
-        self.next(None, holder, options)
-    }
-
-    fn next(self, ended: Option<String>, holder: &str, options: StepOptions) -> Self {
         let Self { cluster, bound, check, .. } = self;
-        let mut next = Self::after(ended, holder, options, cluster);
+        let mut next = Self::by(holder, options, cluster);
         (next.bound, next.check) = (bound, check);
         next
     }
@@ -178,7 +166,6 @@ impl StepperFixture {
                 let look = StepAnswer::Refreshed {
                     observed: Box::new(self.cluster.observed()),
                     nodes: Some(self.cluster.nodes()),
-                    ended_holder: self.ended.clone(),
                 };
                 (0..self.refresh_times.pop_front().unwrap_or_default()).for_each(|_| self.cluster.tick());
                 vec![look]

@@ -82,9 +82,5 @@ pub(super) fn template(number: i64) -> Value {
 }
 
 pub(super) fn refreshed(observed: Observation, nodes: Vec<Node>) -> LoopEvent<StepAnswer> {
-    LoopEvent::Answer(StepAnswer::Refreshed {
-        observed: Box::new(observed),
-        nodes: Some(nodes),
-        ended_holder: None,
-    })
+    LoopEvent::Answer(StepAnswer::Refreshed { observed: Box::new(observed), nodes: Some(nodes) })
 }

@@ -57,7 +57,7 @@ fn undo_stops_a_running_step() {
 fn a_preview_reports_a_rollback() {
     let fixture = during_rollback();
     let now = Now { elapsed: seconds(0), server_time: fixture.cluster.wall() };
-    let seen = preview(&StepOptions::default(), &fixture.cluster.observed(), None, None, now);
+    let seen = preview(&StepOptions::default(), &fixture.cluster.observed(), None, now);
     assert!(
         matches!(seen, Err(StepOutcome::Failed { failure: Some(BatchFailure::Check { batch: 3, .. }), .. })),
         "{seen:?}"
