@@ -220,7 +220,7 @@ pub fn ignored_flags(workload: &Workload, options: &UndoOptions) -> Vec<String> 
 pub fn changed_before(workloads: &[Workload]) -> Option<String> {
     let names: Vec<_> = workloads.iter().map(Workload::target).collect();
     let count = plural(names.len(), "failed workload");
-    let names = first_of(&names, MAX_NAMES, " ");
+    let names = first_of(&names, MAX_NAMES, ", ");
     (!workloads.is_empty()).then(|| format!("note: skipped {count} without a change since then: {names}"))
 }
 
@@ -240,7 +240,7 @@ pub fn still_progressing(views: &[RolloutView], now: Timestamp) -> Vec<String> {
 pub fn left_out(workloads: &[Workload]) -> Option<String> {
     let names: Vec<_> = workloads.iter().map(Workload::target).collect();
     (!names.is_empty()).then(|| {
-        format!("note: not rolled back, because still progressing: {}", first_of(&names, MAX_NAMES, " "))
+        format!("note: not rolled back, because still progressing: {}", first_of(&names, MAX_NAMES, ", "))
     })
 }
 

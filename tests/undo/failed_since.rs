@@ -22,7 +22,7 @@ async fn what_failed_before_stays() {
             "--since 1s",
             0,
             [false; 3],
-            Some("skipped 2 failed workloads without a change since then: deployment/new deployment/old"),
+            Some("skipped 2 failed workloads without a change since then: deployment/new, deployment/old"),
         ),
     ] {
         let cluster = Cluster::simulated().start();
@@ -85,13 +85,16 @@ async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_
 #[tokio::test(start_paused = true)]
 async fn the_last_line_names_what_was_left_out() {
     let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
-    let agent = cluster.daemon_set(&json!({}));
+    let (agent, db) = (cluster.daemon_set(&json!({})), cluster.stateful_set(2, &json!({})));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
-    cluster.editor().set_image(&agent, "app:2.0-notready");
+    for key in [&agent, &db] {
+        cluster.editor().set_image(key, "app:2.0-notready");
+    }
     cluster.advance(720).await;
     let output = cluster.run("undo --failed --wait").await;
-    output.ends(0).reports_last("note: not rolled back, because still progressing: daemonset/agent\n");
+    let left_out = "note: not rolled back, because still progressing: daemonset/agent, statefulset/db\n";
+    output.ends(0).reports_last(left_out);
     assert!(is_rolled_back(&cluster, &web) && !is_rolled_back(&cluster, &agent), "{}", output.transcript);
 }
 
