@@ -27,7 +27,10 @@ pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> V
 fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> ResultRow {
     let is_done = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
     let (workload, view) = (target.workload(), target.view(now));
-    let causes = target.causes().filter(|_| !is_done).map(|cause| cause_words(cause, workload, names));
+    // After the rollback the causes of the failure are gone.
+    let failed = target.rollback().filter(|_| target.is_rollback_written());
+    let causes = failed.into_iter().flat_map(|rollback| &rollback.causes).chain(target.causes());
+    let causes = causes.filter(|_| !is_done).map(|cause| cause_words(cause, workload, names));
     let serving = view.as_ref().map(serving_words).unwrap_or_default();
     let rollback =
         view.as_ref().zip(target.result()).and_then(|(view, result)| rollback_at_end(view, result));
