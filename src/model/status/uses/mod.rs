@@ -112,7 +112,7 @@ pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_
         insert_first_uses(&mut uses);
     }
     number_first_uses(&mut uses);
-    link(&mut uses);
+    link(&mut uses, observed.workload.kind().revisions().is_synced());
     if let Some(RevisionUse { start: UseStart::Between { earliest, latest }, revision, .. }) = uses.last_mut()
     {
         *latest = in_use_at(observed, revision, *earliest);
@@ -217,7 +217,7 @@ fn numbered(observed: &Observation) -> Vec<(Option<i64>, Option<i64>, &Revision)
 }
 
 /// Sets what was in use before each use, what ended it, and the latest time of its start.
-fn link(uses: &mut [RevisionUse<'_>]) {
+fn link(uses: &mut [RevisionUse<'_>], stores_numbers: bool) {
     let mut next: Option<(bool, Option<Timestamp>)> = None; // of the use after it
     for one in uses.iter_mut().rev() {
         one.end = next.map(|(is_return, _)| if is_return { UseEnd::Undone } else { UseEnd::Replaced });
@@ -231,13 +231,30 @@ fn link(uses: &mut [RevisionUse<'_>]) {
         };
         next = Some((one.is_return, known));
     }
+    let stored: Vec<_> = uses.iter().filter_map(|one| Some((one.number?, one.revision))).collect();
     let mut before: Option<(&Revision, Option<i64>)> = None; // with its number, or the one that it must have had
     for one in uses {
-        let known = before.filter(|(_, number)| follows(*number, one.number));
-        one.before = known.map(|(before, _)| before).filter(|before| before.name != one.revision.name);
+        let known = before.filter(|(_, number)| follows(*number, one.number)).map(|(before, _)| before);
+        let known = known.or_else(|| renumbered(one, &stored).filter(|_| !stores_numbers));
+        one.before = known.filter(|before| before.name != one.revision.name);
         let next = before.and_then(|(_, number)| number?.checked_add(1));
         before = Some((one.revision, one.number.or(next)));
     }
+}
+
+/// Returns the revision before a use, where its controller has given that another number: by a return that has the number
+/// before, or by a later return, if only one revision can have had the missing number. A limit of the history removes the
+/// revisions with the lowest numbers, so that a number above a stored one is missing only because of a return.
+fn renumbered<'a>(one: &RevisionUse<'_>, stored: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
+    let number = one.number?;
+    let missing = number.checked_sub(1)?;
+    if let Some((_, before)) = stored.iter().find(|(number, _)| *number == missing) {
+        return Some(before);
+    }
+    let existed = |revision: &Revision| one.is_return || revision.created <= one.revision.created;
+    let mut later = stored.iter().filter(|(later, revision)| *later > number && existed(revision));
+    let (_, only) = later.next().filter(|_| later.next().is_none())?;
+    stored.iter().any(|(number, _)| *number < missing).then_some(*only)
 }
 
 /// Returns a time at which the current revision was in use again, after a return to it that was not before `earliest`.

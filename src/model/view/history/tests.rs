@@ -343,14 +343,43 @@ fn an_undo_that_was_taken_back_is_two_returns() {
     }
 }
 
-/// Revision 2 was undone (3), 4 followed, and the workload returned to what had been 2 (5). Before 4 was 3, whose own return
-/// no time shows.
+/// The row before the last one is compared with the revision in use before it, which has another number since.
 #[test]
-fn a_revision_is_not_compared_with_one_that_was_not_in_use_before() {
-    let kept: [(&str, i64, &[i64]); 3] = [("x:1", 0, &[3]), ("x:3", 200, &[4]), ("x:2", 100, &[5])];
-    let rows = Case { kind: "StatefulSet", live: "x:2", kept: &kept, ..Case::default() }.rows(0);
-    assert!(rows[0].starts_with("200.. 5 back: image x:2 by - "), "{}", rows[0]);
-    assert_eq!(rows[1], "200 4: oldest by - undone");
+fn the_revision_before_is_known_by_the_number_of_a_later_return() {
+    for (what, kept, expected) in [
+        ("2 and 4 were undone", [("x:2", 100, 2), ("x:3", 200, 4), ("x:1", 0, 5)], "200 4: image x:3"),
+        (
+            "3 was undone, and came back",
+            [("x:2", 100, 2), ("x:1", 0, 4), ("x:3", 200, 5)],
+            "4 back: image x:1",
+        ),
+        (
+            "2 was undone, and came back",
+            [("x:1", 0, 3), ("x:3", 200, 4), ("x:2", 100, 5)],
+            "200 4: image x:3",
+        ),
+    ] {
+        for kind in ["StatefulSet", "DaemonSet"] {
+            let numbers = kept.map(|(_, _, number)| [number]);
+            let all = kept.iter().zip(&numbers);
+            let kept: Vec<(&str, i64, &[i64])> =
+                all.map(|((image, created, _), number)| (*image, *created, &number[..])).collect();
+            let rows = Case { kind, live: kept[2].0, kept: &kept, ..Case::default() }.rows(0);
+            assert!(rows[1].contains(&format!("{expected} by - ")), "{kind}: {what}: {rows:?}");
+        }
+    }
+}
+
+/// The revision in use before 6 may have been deleted, or is one of two.
+#[test]
+fn a_revision_before_that_is_not_known_is_not_guessed() {
+    let only_later: [(&str, i64, &[i64]); 3] = [("x:8", 200, &[6]), ("x:9", 300, &[7]), ("x:1", 0, &[8])];
+    let two: [(&str, i64, &[i64]); 4] =
+        [("x:3", 150, &[3]), ("x:5", 200, &[6]), ("x:1", 0, &[7]), ("x:2", 100, &[8])];
+    for (kept, live) in [(&only_later[..], "x:1"), (&two, "x:2")] {
+        let rows = Case { kind: "StatefulSet", live, kept, ..Case::default() }.rows(0);
+        assert!(rows.iter().any(|row| row.starts_with("200 6: oldest by - ")), "{rows:?}");
+    }
 }
 
 /// The first rollback was from the third revision, and the second one to it. Its first use followed the first rollback.
