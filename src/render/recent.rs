@@ -61,7 +61,8 @@ impl RecentChanges<'_> {
         rows.sort_by_key(|(start, _)| Reverse(start.earliest()));
         let rows = rows.into_iter().map(|(_, row)| row);
         let rows: Vec<_> = std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
-        let shortened = [("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)];
+        let mut shortened = vec![("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)];
+        shortened.extend([("BY", 8), ("CHANGES", 8), ("OBJECT", 16)]); // a time can be `at most 10m`
         let mut lines = if rows.len() > 1 { options.lines(rows, &shortened) } else { Vec::new() };
         lines.extend((options.markdown && !lines.is_empty()).then(Line::default));
         lines.push(Line::of(self.count()));

@@ -163,6 +163,28 @@ async fn nothing_is_read_of_a_deployment_without_a_change() {
     }
 }
 
+/// The time of a return without a stamp takes the room of the other columns.
+#[tokio::test(start_paused = true)]
+async fn rows_of_returns_fit_the_terminal() {
+    let cluster = Cluster::simulated().start();
+    let editor = cluster.editor();
+    let checkout = editor.create_workload(&DEPLOYMENTS, "checkout", &json!({"replicas": 2}));
+    cluster.advance(3600).await;
+    let env = container(&json!({"env": [{"name": "A", "value": "1"}]}));
+    editor.patch_as("helm", Format::Strategic, &checkout, &env);
+    cluster.advance(600).await;
+    editor.patch_as("kubectl-patch", Format::Strategic, &checkout, &container(&json!({"env": null})));
+    cluster.advance(600).await;
+    let image = container(&json!({"image": "app:2.0"}));
+    editor.patch_as("kubectl-client-side-apply", Format::Strategic, &checkout, &image);
+    cluster.advance(600).await;
+    let command = cluster.command(["history", "--since", "1h", "--color=never"]).terminal(80, 24);
+    let output = command.run_async().await;
+    let rows = || output.stdout.lines().take_while(|line| !line.contains(" changed since "));
+    assert!(rows().any(|row| row.starts_with("at most 30m  deployment/checkout  ")), "{}", output.transcript);
+    assert!(rows().all(|row| row.chars().count() <= 80), "{}", output.transcript);
+}
+
 /// A client that only removes a field owns nothing, so that no stamp shows when it did. A restart is a rollout.
 #[tokio::test(start_paused = true)]
 async fn a_return_by_a_removal_has_no_stamp() {
