@@ -124,6 +124,9 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
         PreviewWarning::MovingTag(image) => {
             format!("warning: the tag of image {image} is not fixed: applying {target} again replaces no pod")
         }
+        PreviewWarning::BringsBack { revision, current } => format!(
+            "warning: revision {revision} of {target} was just rolled back (to {current}); applying the manifest brings it back"
+        ),
         PreviewWarning::StuckPods(pods) => {
             format!("warning: {target}: {}", stuck_pods(&pods::names(pods), pods.len()))
         }
@@ -281,5 +284,8 @@ mod tests {
             let stuck = PreviewWarning::StuckPods(names.iter().map(|&name| name.to_owned()).collect());
             assert_eq!(warning(&stuck, &workload), format!("warning: statefulset/db: {expected}"));
         }
+        let back = PreviewWarning::BringsBack { revision: "4".to_owned(), current: "5".to_owned() };
+        let expected = "warning: revision 4 of statefulset/db was just rolled back (to 5); applying the manifest brings it back";
+        assert_eq!(warning(&back, &workload), expected);
     }
 }

@@ -10,6 +10,7 @@ use crate::model::api::patch::FieldPath;
 use crate::model::change::effect::Effect;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::stuck_pods::stuck_pods;
+use crate::model::change::undo::undone;
 use crate::model::diff::portable_template::has_fixed_tag;
 use crate::model::diff::{Change, Diff, SecretValues};
 use crate::model::hold::plan::Hold;
@@ -227,6 +228,13 @@ pub enum PreviewWarning {
     },
     /// Nothing rolls out, and an image has no fixed tag.
     MovingTag(String),
+    /// The template is that of the revision that `undo` replaced by the current one.
+    BringsBack {
+        /// The label of the revision.
+        revision: String,
+        /// The label of the current one.
+        current: String,
+    },
     /// The StatefulSet controller waits for pods that are not ready.
     StuckPods(Vec<String>),
     /// The workload is being deleted.
@@ -247,6 +255,7 @@ impl PreviewWarning {
             Self::KeepsNoHistory => "keeps-no-history",
             Self::RemovesRevisions { .. } => "removes-revisions",
             Self::MovingTag(_) => "moving-tag",
+            Self::BringsBack { .. } => "brings-back",
             Self::StuckPods(_) => "stuck-pods",
             Self::BeingDeleted => "being-deleted",
             Self::PodsCannotStart(_) => "pods-cannot-start",
@@ -300,6 +309,11 @@ fn warnings(
         let template = after.template();
         let moving = template.images().into_iter().filter(|image| !has_fixed_tag(image));
         warnings.extend(moving.map(|image| PreviewWarning::MovingTag(image.to_owned())));
+    }
+    if let (PreviewOutcome::Returns { to, .. }, Some(current)) = (outcome, before.revisions.current())
+        && undone(before).is_some_and(|undone| undone.name == to.name)
+    {
+        warnings.push(PreviewWarning::BringsBack { revision: to.label(), current: current.label() });
     }
     if is_new_template {
         let stuck = stuck_pods(before, after, revisions.current());

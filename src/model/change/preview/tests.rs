@@ -193,8 +193,18 @@ fn unexpected_consequences_are_warnings() {
         let revisions = revisions.iter().map(|revision| (*revision).to_owned()).collect();
         vec![PreviewWarning::RemovesRevisions { limit, revisions }]
     };
+    let wrote = |manager: &str| {
+        let image = json!({"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}});
+        json!({"managedFields": [{"manager": manager, "operation": "Update", "apiVersion": "apps/v1",
+            "time": "2026-11-20T13:00:00Z", "fieldsV1": {"f:spec": {"f:template": {"f:spec": image}}}}]})
+    };
+    let back = PreviewWarning::BringsBack { revision: "3".to_owned(), current: "1".to_owned() };
     for (before, after, metadata, expected) in [
         (("x:3", &none), ("x:4", &none), &none, vec![]),
+        (("x:1", &none), ("x:3", &none), &wrote("kubectl-rollout2"), vec![back]),
+        (("x:1", &none), ("x:2", &none), &wrote("kubectl-rollout2"), vec![]), // 3 was rolled back
+        (("x:1", &none), ("x:3", &none), &wrote("helm"), vec![]),
+        (("x:3", &none), ("x:1", &none), &wrote("kubectl-rollout2"), vec![]),
         (("x:3", &json!({"paused": true})), ("x:3", &none), &none, vec![PreviewWarning::EndsPause]),
         (
             ("x:3", &none),

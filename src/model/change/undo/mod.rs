@@ -229,17 +229,22 @@ pub fn unproven_refusal(workload: &Workload, to: &Revision) -> Error {
         .hint(command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words))
 }
 
+/// Returns the revision that `undo` replaced by the current one; none if the present rollout is no `undo`.
+#[must_use]
+pub fn undone(observation: &Observation) -> Option<&Revision> {
+    let (current, previous) =
+        (observation.revisions.current()?, TargetRevision::Previous.find(observation).ok()?);
+    let is_undone = || is_undo(&observation.workload, previous) == Some(true);
+    (is_replaced_by_earlier(previous, current) && is_undone()).then_some(previous)
+}
+
 /// Returns the current revision if `undo` restored it and stuck pods block it. `undo --replace-stuck-pods` without a
 /// revision then completes this rollback, because another one would return to the revision that was undone.
 #[must_use]
 pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
-    let current = observation.revisions.current()?;
-    let previous = TargetRevision::Previous.find(observation).ok()?;
-    let is_rollback = doubts(observation, previous, &TargetRevision::Previous)
-        .iter()
-        .any(|doubt| matches!(doubt, Doubt::ReplacedByEarlier { is_undo: true, .. }));
+    let current = observation.revisions.current().filter(|_| undone(observation).is_some())?;
     let is_blocked = !stuck_pods(observation, &observation.workload, Some(current)).is_empty();
-    (is_rollback && is_blocked).then_some(current)
+    is_blocked.then_some(current)
 }
 
 /// Returns the command that rolls a failed rollout back: to the stable revision, or else to the default target of
