@@ -257,6 +257,7 @@ fn effect_json(effect: &Effect) -> Value {
         "removed": effect.removed.len(),
         "held": effect.held,
         "heldBy": held_by,
+        "nodeSelector": effect.has_node_selector,
         "pace": pace,
         "leastTime": least_time_json(effect.least_time),
         "update": update,
@@ -266,6 +267,24 @@ fn effect_json(effect: &Effect) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::diff::SecretValues;
+    use crate::model::observation::Observation;
+
+    #[test]
+    fn the_effect_says_whether_the_strategy_has_a_node_selector() {
+        for (selector, expected) in [(json!(null), false), (json!({"matchLabels": {"pool": "a"}}), true)] {
+            let set = |image: &str| {
+                let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"selector": selector}},
+                    "template": {"spec": {"containers": [{"name": "c", "image": image}]}}});
+                let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "DaemonSet",
+                    "metadata": {"name": "agent"}, "spec": spec});
+                Workload::of_json(&set).unwrap()
+            };
+            let before = Observation::of_alone(set("x:1"));
+            let preview = Preview::of(&before, set("x:2"), "kubectl", SecretValues::Masked);
+            assert_eq!(item_json(&preview)["effect"]["nodeSelector"], expected, "{selector}");
+        }
+    }
 
     #[test]
     fn pods_that_block_a_stateful_set_are_the_subject_of_the_warning() {
