@@ -15,9 +15,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
-use crate::model::change::other_objects::{
-    asks_for_amounts, creates_pod_first, refusing_limits, refusing_quotas,
-};
+use crate::model::change::quotas::{asks_for_amounts, creates_pod_first, refusing_limits, refusing_quotas};
 use crate::model::change::undo::Undo;
 use crate::model::change::write_result::WriteResult;
 use crate::model::kind::Workload;

@@ -4,6 +4,7 @@ pub mod effect;
 pub mod other_objects;
 pub mod owners;
 pub mod preview;
+pub mod quotas;
 pub mod restart;
 pub mod stuck_pods;
 pub mod undo;
