@@ -55,12 +55,9 @@ pub(super) enum Purpose {
     /// To acquire the lock, with a new plan or the existing one, and the fields that hold the workload if it is not held.
     /// The reports are printed once that is stored.
     AcquireLock(Vec<StepReport>),
-    /// To begin a batch, with the fields that release what can be released at once. `--force` lets it ignore these
-    /// unavailable slots.
-    BeginBatch {
-        /// Their keys.
-        tolerated: BTreeSet<String>,
-    },
+    /// To begin a batch, with the fields that release what can be released at once. `--force` lets it tolerate unavailable
+    /// slots, which have these keys.
+    BeginBatch(BTreeSet<String>),
     /// To release slots of the batch, or more of them.
     ReleaseSlots,
     /// To record that the batch is done.
@@ -85,7 +82,7 @@ impl Purpose {
     pub(super) fn words(&self) -> &'static str {
         match self {
             Self::AcquireLock(_) => "acquire the lock",
-            Self::BeginBatch { .. } => "begin the next batch",
+            Self::BeginBatch(_) => "begin the next batch",
             Self::ReleaseSlots => "release more pods",
             Self::FinishBatch => "record that the batch is done",
             Self::RollBack => "roll back",

@@ -271,7 +271,7 @@ impl Stepper {
             Purpose::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
             Purpose::Unlock => self.finish_ending(),
             Purpose::ReleaseSlots => {}
-            Purpose::BeginBatch { tolerated } => memory.record_begun(tolerated),
+            Purpose::BeginBatch(tolerated) => memory.record_begun(tolerated),
             Purpose::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
             Purpose::AcquireLock(reports) => {

@@ -147,7 +147,7 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
 fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String>) -> Action {
     let fields = state.step_kind.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
-    Action::write_plan(Purpose::BeginBatch { tolerated }, state.hold_with(plan), fields, state.workload())
+    Action::write_plan(Purpose::BeginBatch(tolerated), state.hold_with(plan), fields, state.workload())
 }
 
 /// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a

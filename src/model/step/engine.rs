@@ -150,7 +150,8 @@ impl Stepper {
 
     /// Returns the purpose of the last write, if it got no response and no refresh since shows whether it is stored.
     pub(super) fn unanswered_purpose(&self) -> Option<&Purpose> {
-        self.memory.ownership.last_unanswered().filter(|_| self.must_refresh)
+        let last = self.memory.ownership.unanswered_writes.last().filter(|_| self.must_refresh);
+        last.map(|write| &write.purpose)
     }
 
     /// Returns the state of the present plan, the last one, or else the one that the command would begin; none before the
@@ -176,7 +177,7 @@ impl Stepper {
         if view.is_rolling_back {
             view.batches.clone_from(&rollback.failed_batches); // the present pods are those of the rollback
             view.to = rollback.revision.clone().or(view.to); // the controller gives it a new number
-            view.has_more_batches = false;
+            (view.has_more_batches, view.least_time) = (false, None);
         }
         view
     }

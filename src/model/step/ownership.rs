@@ -3,7 +3,7 @@
 //! The process remembers the annotation that it stored last, and its writes without a response. An observation shows
 //! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
-use super::action::{Purpose, StopReason, Write};
+use super::action::{StopReason, Write};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::undo::is_live;
 use crate::model::change::write_result::Conflict;
@@ -22,7 +22,7 @@ pub(super) struct Ownership {
     /// The last write that is stored; none before the lock is acquired, and after the plan ended.
     stored: Option<Write>,
     /// Writes without a response. The server may have stored one of them, or may store it later.
-    unanswered_writes: Vec<Write>,
+    pub(super) unanswered_writes: Vec<Write>,
 }
 
 impl Ownership {
@@ -55,11 +55,6 @@ impl Ownership {
     /// Records that a write got no response.
     pub(super) fn record_unanswered(&mut self, write: Write) {
         self.unanswered_writes.push(write);
-    }
-
-    /// Returns the purpose of the last write without a response.
-    pub(super) fn last_unanswered(&self) -> Option<&Purpose> {
-        self.unanswered_writes.last().map(|write| &write.purpose)
     }
 
     /// Returns the write without a response that the observation shows to be stored.

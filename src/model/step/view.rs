@@ -16,7 +16,7 @@ use super::state::State;
 use super::state_of;
 use crate::model::api::pod::Node;
 use crate::model::cause::Cause;
-use crate::model::change::effect::UpdatedPods;
+use crate::model::change::effect::{LeastTime, UpdatedPods};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Pace, PlannedBatch, Reach};
 use crate::model::observation::Observation;
@@ -44,8 +44,6 @@ pub struct PlanView {
     pub is_own_limit: bool,
     /// How many surge pods the controller may create, where it has a surge of its own.
     pub surge: usize,
-    /// How many pods of a batch are replaced at the same time.
-    pub at_a_time: usize,
     /// The field by which the plan holds the workload, and its value where that is a word.
     pub holds_by: Option<(String, Option<&'static str>)>,
     /// The goal of the command.
@@ -56,6 +54,8 @@ pub struct PlanView {
     pub has_more_batches: bool,
     /// The sum of the remaining soaks of those batches.
     pub soaks: Duration,
+    /// The least time of those that have not begun; none if it is short.
+    pub least_time: Option<LeastTime>,
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
     /// Whether `--force` would let the plan ignore an unavailable pod.
@@ -84,6 +84,13 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     let (coming, has_more_batches) = coming(state, &by_key);
     let soaking = coming.len() + usize::from(state.present_batch.is_some());
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
+    let soaks = soaks.saturating_add(pace.final_soak);
+    let least_time = LeastTime::of_plan(
+        coming.iter().map(|batch| batch.slots.len()),
+        state.step_kind.at_a_time(state),
+        state.original_min_ready_seconds,
+        [pace.soak, soaks],
+    );
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let last = plan.last_batch.as_ref();
@@ -116,7 +123,8 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         reach: plan.reach.unwrap_or(Reach::Next),
         batches,
         has_more_batches,
-        soaks: soaks.saturating_add(pace.final_soak),
+        soaks,
+        least_time,
         skipped: state.skipped(),
         ignoring_nodes_helps: state.slots.iter().any(is_excused),
         is_paused: state.hold.is_paused(),
@@ -124,7 +132,6 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         is_own_limit: own_limit(state.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
         surge: state.step_kind.surge(state),
-        at_a_time: state.step_kind.at_a_time(state),
         holds_by: state.workload().kind().hold_method().ok().map(|method| {
             let (field, value) = method.step_field(state.workload());
             (field.members().join("."), value)
@@ -239,4 +246,50 @@ fn rolling_back(observed: &Observation, prepared: &PreparedPlan) -> StepOutcome 
     let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
     let failure = prepared.hold.plan.as_ref().and_then(|plan| plan.failure.clone());
     StepOutcome::Failed { failure, rollback: Some(rollback) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::hold::plan::{Amount, BatchSize, PaceFlags};
+    use crate::model::kind::Workload;
+    use crate::model::revision::Revisions;
+    use crate::model::step::slot::tests::NOW;
+
+    /// Surge pods become available at the same time as those that take the place of outdated ones.
+    #[test]
+    fn the_least_time_of_a_deployment_counts_its_surge_pods() {
+        for (surge, unavailable, flag, waves) in [
+            (3, 1, None, "1 wave"),
+            (1, 1, None, "2 waves"),
+            (1, 0, None, "4 waves"),
+            (0, 1, Some(3), "1 wave"),
+        ] {
+            let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
+            let spec = json!({"replicas": 4, "minReadySeconds": 300, "template": {"spec": {"nodeName": "n"}},
+                "strategy": {"type": "RollingUpdate", "rollingUpdate": limits}});
+            let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec,
+                "metadata": {"name": "web", "uid": "u"}});
+            let workload = Workload::of_json(&deployment).unwrap();
+            let owner = json!([{"controller": true, "uid": "u"}]);
+            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": {}},
+                "metadata": {"name": "web-1", "ownerReferences": owner}});
+            let revisions = Revisions::of(&workload, Object::read(replica_set));
+            let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+            let pace = PaceFlags {
+                batch_size: Some(BatchSize::By(Amount::Pods(4))),
+                canary: Some(false),
+                soak: Some(Duration::ZERO),
+                surge: flag.map(Amount::Pods),
+                ..PaceFlags::default()
+            };
+            let options = StepOptions { pace, ..StepOptions::default() };
+            let view = preview(&options, &observed, None, NOW).unwrap();
+            let least = view.least_time.unwrap().to_string();
+            assert!(least.contains(&format!(" {waves}, ")), "{surge} {unavailable} {flag:?}: {least}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Closing, least_time};
+use super::Closing;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace, Reach};
 use crate::model::kind::Workload;
@@ -27,7 +27,7 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
         StepReport::Began { origin, already_updated } => {
             let resumed = *origin == Origin::Plan;
             let mut facts = json!({"resumed": resumed, "alreadyUpdated": already_updated});
-            let plan = stepper.view(now).map(|view| plan_facts(stepper.workload(), &view));
+            let plan = stepper.view(now).map(|view| plan_facts(&view));
             merge(&mut facts, plan.unwrap_or_default());
             ("began", facts)
         }
@@ -81,7 +81,7 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value 
 #[must_use]
 pub fn plan(workload: &Workload, view: &PlanView) -> Value {
     let mut document = plan_document(workload);
-    merge(&mut document, plan_facts(workload, view));
+    merge(&mut document, plan_facts(view));
     document["blockedBy"] =
         view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
     document
@@ -111,7 +111,7 @@ fn seconds(duration: Duration) -> f64 {
     Duration::from_millis(milliseconds(duration)).as_secs_f64()
 }
 
-fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
+fn plan_facts(view: &PlanView) -> Value {
     json!({
         "fromRevision": view.from.as_deref().map(revision_json),
         "toRevision": view.to.as_deref().map(revision_json),
@@ -124,7 +124,7 @@ fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "moreBatches": view.has_more_batches,
         "totalSoakSeconds": seconds(view.soaks),
-        "leastTime": least_time_json(least_time(workload, view)),
+        "leastTime": least_time_json(view.least_time),
         "skipped": view.skipped,
     })
 }

@@ -16,9 +16,8 @@ use super::line::{Line, Style};
 use super::pods::{self, names, pods};
 use super::state_words::NameContext;
 use super::ui::Ui;
-use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{CheckResult, Lock, original_min_ready_seconds};
+use crate::model::hold::plan::{CheckResult, Lock};
 use crate::model::kind::Workload;
 use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, SlotState, StepOutcome, StepReport, Stepper, counts_pods,
@@ -208,9 +207,8 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
         format!("the soaks add up to {more}{}", go_duration::short(view.soaks))
     };
     lines.extend(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
-    lines.extend(
-        least_time(workload, view).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
-    );
+    let least_time = view.least_time.into_iter();
+    lines.extend(least_time.flat_map(|least| line(Style::Plain, &format!("  {least}"))));
     let may_stay = workload.has_pod_update_policy();
     let how = pods::plan_update(&view.update, may_stay);
     let by = view.holds_by.iter().map(|(field, value)| match value {
@@ -226,74 +224,11 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
     lines
 }
 
-/// Returns the least time of the listed batches that are not done.
-pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTime> {
-    let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting);
-    let left = left.map(|batch| batch.slots.len());
-    LeastTime::of_plan(
-        left,
-        view.at_a_time,
-        original_min_ready_seconds(workload),
-        [view.pace.soak, view.soaks],
-    )
-}
-
 /// Prints the reason why the plan cannot run now, if there is one.
 pub fn print_obstacles(workload: &Workload, view: &PlanView, now: Now, ui: &mut Ui) {
     if let Some(reason) = &view.stops {
         ui.err_line("note: at the moment no pod would be released:");
         let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
         print_outcome(&closing, &StepOutcome::Stopped(reason.clone()), ui);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use k8s_openapi::jiff::Timestamp;
-    use serde_json::json;
-
-    use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::{Amount, BatchSize, PaceFlags};
-    use crate::model::observation::Observation;
-    use crate::model::revision::Revisions;
-    use crate::model::step::{StepOptions, preview};
-
-    /// Surge pods become available at the same time as those that take the place of outdated ones.
-    #[test]
-    fn the_least_time_of_a_deployment_counts_its_surge_pods() {
-        let now = Now { elapsed: Duration::ZERO, server_time: Timestamp::UNIX_EPOCH };
-        for (surge, unavailable, flag, waves) in [
-            (3, 1, None, "1 wave"),
-            (1, 1, None, "2 waves"),
-            (1, 0, None, "4 waves"),
-            (0, 1, Some(3), "1 wave"),
-        ] {
-            let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
-            let spec = json!({"replicas": 4, "minReadySeconds": 300, "template": {"spec": {"nodeName": "n"}},
-                "strategy": {"type": "RollingUpdate", "rollingUpdate": limits}});
-            let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec,
-                "metadata": {"name": "web", "uid": "u"}});
-            let workload = Workload::of_json(&deployment).unwrap();
-            let owner = json!([{"controller": true, "uid": "u"}]);
-            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": {}},
-                "metadata": {"name": "web-1", "ownerReferences": owner}});
-            let revisions = Revisions::of(&workload, Object::read(replica_set));
-            let observed =
-                Observation { workload: workload.clone(), revisions, pods: Some(Vec::new()), events: None };
-            let pace = PaceFlags {
-                batch_size: Some(BatchSize::By(Amount::Pods(4))),
-                canary: Some(false),
-                soak: Some(Duration::ZERO),
-                surge: flag.map(Amount::Pods),
-                ..PaceFlags::default()
-            };
-            let options = StepOptions { pace, ..StepOptions::default() };
-            let view = preview(&options, &observed, None, now).unwrap();
-            let least = least_time(&workload, &view).unwrap().to_string();
-            assert!(least.contains(&format!(" {waves}, ")), "{surge} {unavailable} {flag:?}: {least}");
-        }
     }
 }
