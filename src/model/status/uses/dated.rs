@@ -137,8 +137,8 @@ fn index_of_first_use(uses: &[RevisionUse<'_>], created: Timestamp) -> usize {
 }
 
 /// Whether the last use is a return to the newest revision, as after an undo that was taken back. Then the last two numbers are in
-/// the order of creation, as if there had been no return, but the two numbers before them are missing: a limit of the history
-/// removes older ones. The client that changed what the last two differ in wrote after the controller had created the
+/// the order of creation, as if there had been no return, but the numbers of their first uses before them are missing: a limit
+/// of the history removes older ones. The client that changed what the last two differ in wrote after the controller had created the
 /// revision, and before every pod of it.
 fn taken_back(observed: &Observation, uses: &[RevisionUse<'_>]) -> bool {
     let [.., before, last] = uses else { return false };
@@ -148,7 +148,9 @@ fn taken_back(observed: &Observation, uses: &[RevisionUse<'_>]) -> bool {
     let stores_numbers = observed.workload.kind().revisions().is_synced();
     let is_last = observed.revisions.is_current(last.revision) && follows(before.number, last.number);
     let third = uses.iter().rev().nth(2).and_then(|one| one.number);
-    let is_gap = third.zip(before.number).is_none_or(|(third, before)| before.saturating_sub(third) >= 3);
+    // Of a revision that is a return already, the first use was elsewhere.
+    let least_gap = if before.is_return { 2 } else { 3 };
+    let is_gap = third.zip(before.number).is_none_or(|(third, one)| one.saturating_sub(third) >= least_gap);
     if stores_numbers || !is_number_missing || !is_last || !is_gap {
         return false;
     }

@@ -343,6 +343,24 @@ fn an_undo_that_was_taken_back_is_two_returns() {
     }
 }
 
+/// The first undo was to revision 1, and the second one took it back.
+#[test]
+fn a_return_after_an_undo_to_an_older_revision_is_one() {
+    for kind in ["StatefulSet", "DaemonSet"] {
+        let kept: [(&str, i64, &[i64]); 3] = [("x:2", 100, &[2]), ("x:1", 0, &[4]), ("x:3", 200, &[5])];
+        let (managers, pods) = (vec![setter("undo", 400)], [("x:3", 410), ("x:3", 420)]);
+        let rows = Case { kind, live: "x:3", kept: &kept, managers, pods: &pods, ..Case::default() }.rows(0);
+        assert!(rows[0].starts_with("400 5 back: image x:3 by undo "), "{kind}: {rows:?}");
+        let before = [
+            "200..400 4 back: image x:1 by - undone",
+            "200 -: image x:3 by - undone",
+            "100 2: image x:2 by - replaced",
+            "0 1: first by - replaced",
+        ];
+        assert_eq!(rows[1..], before, "{kind}");
+    }
+}
+
 /// The row before the last one is compared with the revision in use before it, which has another number since.
 #[test]
 fn the_revision_before_is_known_by_the_number_of_a_later_return() {
