@@ -145,10 +145,6 @@ impl Action {
     pub(super) fn needs_refresh(&self) -> bool {
         !matches!(self, Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::EndNow(_))
     }
-
-    pub(super) fn is_wait(&self) -> bool {
-        matches!(self, Self::Wait | Self::WaitFor(_))
-    }
 }
 
 /// How a `step` command ended.

@@ -190,7 +190,7 @@ impl Stepper {
 
     /// Records that a write may be stored.
     fn receive_no_answer(&mut self, write: Write, error: &Error, now: Now) {
-        self.memory.ownership.record_unanswered(write);
+        self.memory.ownership.unanswered_writes.push(write);
         self.must_refresh = true;
         self.retry(error, now);
     }
@@ -201,7 +201,7 @@ impl Stepper {
         let had_failed = check.failures > 0;
         check.record(result, now.elapsed);
         let failures = check.failures;
-        let plan = self.cluster.plan();
+        let plan = self.cluster.hold().and_then(|hold| hold.plan.as_ref());
         let Some((batch, watch)) =
             plan.and_then(|plan| Some((plan.last_batch.as_ref()?.number, plan.pace.check.as_ref()?.watch?)))
         else {
@@ -313,7 +313,7 @@ impl Stepper {
     pub(super) fn end_now(&mut self, outcome: StepOutcome) {
         if !self.is_finished() {
             if let Some(InFlight { action: Action::Write(write), .. }) = self.in_flight.take() {
-                self.memory.ownership.record_unanswered(*write);
+                self.memory.ownership.unanswered_writes.push(*write);
                 self.must_refresh = true;
             }
             self.phase = Phase::Ended(outcome);

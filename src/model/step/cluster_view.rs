@@ -7,7 +7,7 @@ use super::state::State;
 use super::state_of;
 use crate::model::api::pod::Node;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Hold, Plan};
+use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
@@ -41,11 +41,6 @@ impl ClusterView {
     /// Returns the hold of the plan, if it is readable.
     pub(super) fn hold(&self) -> Option<&Hold> {
         self.hold.as_deref()
-    }
-
-    /// Returns the plan in the annotation, if it is readable.
-    pub(super) fn plan(&self) -> Option<&Plan> {
-        self.hold()?.plan.as_ref()
     }
 
     /// Returns the hold of the present plan, or of the last one.

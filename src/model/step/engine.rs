@@ -169,7 +169,7 @@ impl Stepper {
     /// Returns the state of the plan for display.
     fn view_of(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
-        let mut view = plan_view(state, &self.memory, self.reporter.batches());
+        let mut view = plan_view(state, &self.memory, &self.reporter.batches);
         let failed = state.present_batch.filter(|_| rollback.failure.is_some()).map(|batch| batch.number);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
@@ -233,7 +233,7 @@ impl Stepper {
             if self.options.explains {
                 self.reporter.report_once(StepReport::Decision(action.words()));
             }
-            let is_wait = action.is_wait();
+            let is_wait = matches!(action, Action::Wait | Action::WaitFor(_));
             self.perform(action, state, now);
             if is_wait {
                 // Nothing is sent during the wait that could fail.
@@ -254,7 +254,7 @@ impl Stepper {
     /// Performs an action: sends at most one request.
     fn perform(&mut self, action: Action, state: Option<&State<'_>>, now: Now) {
         if !matches!(action, Action::WaitFor(_) | Action::Refresh) {
-            self.reporter.end_wait();
+            self.reporter.waiting = None;
         }
         match action {
             Action::Wait => {}

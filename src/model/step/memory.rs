@@ -182,11 +182,6 @@ impl Memory {
         dues.into_iter().flatten().filter(|due| *due > state.now.elapsed).min()
     }
 
-    /// Whether the check runs, or ran, at the end of the soak.
-    pub(super) fn is_checking(&self) -> bool {
-        self.batch.check.begun.is_some() && self.soak.over_since.is_some()
-    }
-
     /// Returns how long the soaking slots must be healthy: in the last batch of the plan also for the final soak.
     pub(super) fn soak_length(&self, state: &State<'_>) -> Duration {
         match state.is_all_released() {

@@ -52,11 +52,6 @@ impl Ownership {
         self.unanswered_writes.clear();
     }
 
-    /// Records that a write got no response.
-    pub(super) fn record_unanswered(&mut self, write: Write) {
-        self.unanswered_writes.push(write);
-    }
-
     /// Returns the write without a response that the observation shows to be stored.
     pub(super) fn resolved(&mut self, workload: &Workload) -> Option<Write> {
         let now = workload.object().annotation(HOLD_ANNOTATION);

@@ -21,7 +21,7 @@ pub(super) struct ChangeReporter {
     /// The batch that began last, and its stage.
     stage: Option<(PlannedBatch, BatchStage)>,
     /// What the command waits for, and since when; no time once that is reported.
-    waiting: Option<(String, Option<Duration>)>,
+    pub(super) waiting: Option<(String, Option<Duration>)>,
     /// The last report of each kind that [`report_once`](Self::report_once) made.
     last: HashMap<Discriminant<StepReport>, StepReport>,
     /// The uids of the pods whose eviction was refused.
@@ -32,7 +32,7 @@ pub(super) struct ChangeReporter {
     wanted: Option<usize>,
     skipped: Vec<String>,
     /// The batches that this process observed.
-    batches: Vec<PlannedBatch>,
+    pub(super) batches: Vec<PlannedBatch>,
 }
 
 /// How long a wait lasts before it is reported.
@@ -115,11 +115,6 @@ impl ChangeReporter {
         self.stage = Some((planned.clone(), now));
     }
 
-    /// The batches that this process observed.
-    pub(super) fn batches(&self) -> &[PlannedBatch] {
-        &self.batches
-    }
-
     /// Reports a wait after [`REPORT_AFTER`].
     pub(super) fn wait(&mut self, what: String, now: Now) {
         let since = match self.waiting.take() {
@@ -131,10 +126,6 @@ impl ChangeReporter {
             self.report(StepReport::Waiting(what.clone()));
         }
         self.waiting = Some((what, since.filter(|_| !is_due)));
-    }
-
-    pub(super) fn end_wait(&mut self) {
-        self.waiting = None;
     }
 
     /// Reports this unless it equals the last such report of the same kind.

@@ -145,9 +145,10 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
 
 /// Returns the stage of the present batch.
 pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
+    let is_soaked = memory.soak.over_since.is_some();
     match state.is_moving() {
         true => BatchStage::Updating,
-        false if memory.is_checking() => BatchStage::Checking,
+        false if is_soaked && memory.batch.check.begun.is_some() => BatchStage::Checking,
         false => BatchStage::Soaking { healthy: memory.healthy(state), of: memory.soak_length(state) },
     }
 }
