@@ -11,7 +11,9 @@ use super::change::Change;
 use super::path;
 use super::path::{PathStep, key_values};
 use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::text::secret::{MASK, NAMED_VALUES, holds_secret, is_secret_flag, without_secrets_as};
+use crate::model::text::secret::{
+    MASK, NAMED_VALUES, holds_secret, is_secret_flag, secret_assignment, without_secrets_as,
+};
 
 /// Whether values that look secret are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,9 +91,11 @@ fn masked<'v>(value: &'v Value, member: &str, mask: &str) -> Value {
             let mut before = "";
             let hide = |element: &'v Value| {
                 let flag = std::mem::replace(&mut before, element.as_str().unwrap_or_default());
-                match element {
-                    Value::String(text) if is_secret_flag(flag) && !text.starts_with('-') => mask.into(),
-                    element => masked(element, member, mask),
+                let is_value = |text: &str| is_secret_flag(flag) && !text.starts_with("--");
+                let before_secret = |text| if is_value(text) { Some("") } else { secret_assignment(text) };
+                match element.as_str().and_then(before_secret) {
+                    Some(name) => format!("{name}{mask}").into(),
+                    None => masked(element, member, mask),
                 }
             };
             elements.iter().map(hide).collect()

@@ -207,8 +207,19 @@ fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> 
 
 /// Whether the argument after this one is a secret, as after `--password`.
 pub(in crate::model) fn is_secret_flag(argument: &str) -> bool {
+    argument.starts_with('-') && is_name_of_argument(argument)
+}
+
+/// Returns the beginning of an argument whose rest is a secret, such as `--password=` or `DB_PASSWORD=`.
+pub(in crate::model) fn secret_assignment(argument: &str) -> Option<&str> {
+    let (name, _) = argument.split_once('=')?;
+    argument.get(..=name.len()).filter(|_| is_name_of_argument(name))
+}
+
+/// Whether a text is only the name of a secret.
+fn is_name_of_argument(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    argument.starts_with('-') && argument.chars().all(is_part) && is_secret_name(argument)
+    text.chars().all(is_part) && is_secret_name(text)
 }
 
 /// Whether a word is the name of a secret. `keycloak` is none, and every log line of Keycloak has
