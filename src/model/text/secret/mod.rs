@@ -247,21 +247,24 @@ fn assigned_value<'a>(before: &str, name: &str, after: &'a str) -> Option<(&'a s
     let is_tight = value.len() == tight.len();
     let is_value = match (separator, closed.is_some()) {
         (":", true) => is_tight, // `volume "db-secret" : mount failed` is prose
+        (":", false) if is_tight && !name.contains(|c: char| c.is_ascii_uppercase()) => false, // an image
         (":", false)
             if is_path(before) || is_type(before) || ERRORS.iter().any(|error| value.starts_with(error)) =>
         {
             false
         }
-        (":", false) if is_tight => name.contains(|c: char| c.is_ascii_uppercase()), // image names are lower case
-        (":", false) => !is_sentence(before, name, value),
+        (":", false) => is_tight || !is_sentence(before, name, value),
         _ => true,
     };
-    let end = if closed.is_some() { value.find([',', '}', ']']) } else { None };
+    if !is_value {
+        return None;
+    }
     let first = bare_length(value);
     let is_cookie = separator == ":" && name.to_ascii_lowercase().ends_with("cookie");
     let has_more = is_cookie && value.get(..first).is_some_and(|first| first.ends_with(';'));
     let length = if has_more { value.find(['\n', '"', '\'']).unwrap_or(value.len()) } else { first };
-    is_value.then(|| (value, length.min(end.unwrap_or(usize::MAX))))
+    let end = value.get(..length)?.find([',', '}', ']']).filter(|_| closed.is_some());
+    Some((value, end.unwrap_or(length)))
 }
 
 /// The longest start of a word that is looked at, in characters. A text may be one word of a megabyte.
