@@ -31,6 +31,9 @@ const NUMBER: &str = "deployment.kubernetes.io/revision";
 /// The annotation for the numbers that a ReplicaSet had before rollbacks, separated by commas.
 const PAST_NUMBERS: &str = "deployment.kubernetes.io/revision-history";
 
+/// The most of them that are read. The controller keeps the last 2,000 characters (`maxRevHistoryLengthInChars`).
+const MOST_PAST_NUMBERS: usize = 1_000;
+
 /// The label that keeps the hash of a ReplicaSet.
 const TEMPLATE_HASH: &str = "pod-template-hash";
 
@@ -76,7 +79,10 @@ impl RevisionStore {
         match self {
             Self::ReplicaSets => {
                 let numbers = object.annotation(PAST_NUMBERS).unwrap_or_default();
-                numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect()
+                let newest = numbers.rsplit(',').take(MOST_PAST_NUMBERS);
+                let mut numbers: Vec<_> = newest.filter_map(|number| number.trim().parse().ok()).collect();
+                numbers.reverse();
+                numbers
             }
             Self::ControllerRevisions { .. } => Vec::new(),
         }
@@ -260,6 +266,15 @@ fn safe_encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_past_numbers_are_read() {
+        let text: Vec<_> = (0..500_000).map(|number| number.to_string()).collect();
+        let replica_set = json!({"kind": "ReplicaSet", "metadata": {
+            "name": "web", "annotations": {PAST_NUMBERS: text.join(", ")}}});
+        let numbers = RevisionStore::ReplicaSets.past_numbers(&Object::read(replica_set).unwrap());
+        assert_eq!(numbers, (499_000..500_000).collect::<Vec<_>>());
+    }
 
     #[test]
     fn digits_become_the_letters_kubernetes_uses() {

@@ -5,6 +5,8 @@ mod dated;
 pub use self::dated::{RevisionUse, UseEnd, UseStart};
 pub(in crate::model) use self::dated::{dated_uses, skips_numbers};
 
+use std::collections::HashMap;
+
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use self::dated::{CONTROLLER_DELAY, changers_in};
@@ -25,7 +27,7 @@ const CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);
 #[must_use]
 pub fn uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     let mut uses = dated_uses(observed);
-    let stamps = Stamps::of(observed, &uses);
+    let mut stamps = Stamps::of(observed, &uses);
     let authors: Vec<_> = (0..uses.len()).map(|index| stamps.author_of(index, &uses)).collect();
     let mut next = None; // the latest time at which the use after it can have begun
     for (one, author) in uses.iter_mut().zip(&authors).rev() {
@@ -65,22 +67,23 @@ struct Fit {
 
 /// The stamps of the managers that own fields of a template, and the use that each one began.
 struct Stamps<'a> {
-    observed: &'a Observation,
+    changers: Changers<'a>,
     all: Vec<(Authorship, Option<(usize, Fit)>)>,
 }
 
 impl<'a> Stamps<'a> {
-    fn of(observed: &'a Observation, uses: &[RevisionUse<'_>]) -> Self {
+    fn of(observed: &'a Observation, uses: &[RevisionUse<'a>]) -> Self {
         let pending = pending_changers(observed, uses);
+        let mut changers = Changers { observed, of_pairs: HashMap::new() };
         let owners = template_owners(observed.workload.object()).into_iter();
         let owners = owners.filter(|author| !pending.contains(author));
-        let all = owners.map(|author| (author.clone(), began(observed, &author, uses))).collect();
-        Self { observed, all }
+        let all = owners.map(|author| (author.clone(), began(&mut changers, &author, uses))).collect();
+        Self { changers, all }
     }
 
     /// Returns the client that began a use. A manager comes first that owns a field that the use changed. Such a manager also
     /// began the last use if that is a new revision, and it wrote again later.
-    fn author_of(&self, index: usize, uses: &[RevisionUse<'_>]) -> Option<Authorship> {
+    fn author_of(&mut self, index: usize, uses: &[RevisionUse<'a>]) -> Option<Authorship> {
         let one = uses.get(index)?;
         let of_use = self.all.iter().filter_map(|(author, began)| Some((author, (*began)?)));
         let of_use: Vec<_> = of_use.filter(|(_, (use_index, _))| *use_index == index).collect();
@@ -89,14 +92,14 @@ impl<'a> Stamps<'a> {
             return Some(changer.clone());
         }
         if let (None, true, Some(before)) =
-            (one.end, self.observed.revisions.is_current(one.revision), one.before)
+            (one.end, self.changers.observed.revisions.is_current(one.revision), one.before)
         {
-            let changers = changers_in(self.observed, one);
+            let changers = self.changers.of(one);
             if !changers.is_empty() {
-                let last = changers.into_iter().max_by_key(|author| author.time);
+                let last = changers.iter().max_by_key(|author| author.time);
                 let is_later =
                     |author: &Authorship| before.created.is_none_or(|created| author.time >= created);
-                return last.filter(|author| !one.is_return && is_later(author));
+                return last.filter(|author| !one.is_return && is_later(author)).cloned();
             }
         }
         match of_use.as_slice() {
@@ -107,10 +110,14 @@ impl<'a> Stamps<'a> {
 }
 
 /// Returns the use that a write began, with how well it fits; none if it fits none, or several equally.
-fn began(observed: &Observation, author: &Authorship, uses: &[RevisionUse<'_>]) -> Option<(usize, Fit)> {
+fn began<'a>(
+    changers: &mut Changers<'a>,
+    author: &Authorship,
+    uses: &[RevisionUse<'a>],
+) -> Option<(usize, Fit)> {
     let fits = uses.iter().enumerate().filter_map(|(index, one)| {
         let is_before = can_begin(author.time, one)?;
-        let owns_change = changers_in(observed, one).contains(author);
+        let owns_change = changers.of(one).contains(author);
         let created = one.before.and_then(|before| before.created);
         let follows = is_before && created.is_none_or(|created| author.time > created);
         (owns_change || follows).then_some((index, Fit { owns_change, is_before }))
@@ -133,6 +140,26 @@ fn pending_changers(observed: &Observation, uses: &[RevisionUse<'_>]) -> Vec<Aut
         return Vec::new();
     };
     template_changers(object, &last.revision.template().without_hash_labels(), live)
+}
+
+/// The clients that own what differs between two revisions, computed once for each pair, of which there may be many uses.
+struct Changers<'a> {
+    observed: &'a Observation,
+    of_pairs: HashMap<[&'a str; 2], Vec<Authorship>>,
+}
+
+impl<'a> Changers<'a> {
+    fn of(&mut self, one: &RevisionUse<'a>) -> &[Authorship] {
+        let Some(before) = one.before else { return &[] };
+        let pair = [before, one.revision].map(|revision| revision.name.as_str());
+        self.of_pairs.entry(pair).or_insert_with(|| changers_in(self.observed, one))
+    }
+}
+
+fn changers_in(observed: &Observation, one: &RevisionUse<'_>) -> Vec<Authorship> {
+    let Some(before) = one.before else { return Vec::new() };
+    let [before, after] = [before, one.revision].map(|revision| revision.template().without_hash_labels());
+    template_changers(observed.workload.object(), &before, &after)
 }
 
 /// Whether a write can have begun a use, and was not after the creation of its revision; none if it cannot. A write just
