@@ -159,8 +159,10 @@ impl Line {
         }
         let text = self.text();
         let for_the_end = width.saturating_sub(1) / 2;
-        let ends = text.char_indices().rev().map(|(start, _)| &text[start..]);
-        let end = ends.take_while(|end| end.width() <= for_the_end).last().unwrap_or_default();
+        // A binary search, as for the beginning.
+        let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+        let too_wide = starts.partition_point(|&start| text[start..].width() > for_the_end);
+        let end = starts.get(too_wide).map_or("", |&start| &text[start..]);
         let beginning = beginning(&text, width.saturating_sub(1 + end.width()));
         Self::default().with_escaped(self.style(), &format!("{beginning}…{end}"))
     }
@@ -300,6 +302,12 @@ mod tests {
             assert_eq!(short.text(), text, "{width}");
             assert!(short.cells() <= width, "{width}");
         }
+    }
+
+    #[test]
+    fn a_name_with_many_characters_of_zero_width_is_shortened() {
+        let name = Line::of(format!("deployment/web-{}", "\u{301}".repeat(400_000)));
+        assert_eq!(name.shortened_to(8).text().chars().take(5).collect::<String>(), "depl…");
     }
 
     #[test]
