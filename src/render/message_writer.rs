@@ -101,9 +101,15 @@ impl MessageWriter {
         }
     }
 
+    /// Prints the note about the flags that chose the cluster if a result with this text has the first printed command.
+    pub(super) fn note_cluster_flags(&self, text: &str) {
+        self.lock().note_cluster_flags(text);
+    }
+
     /// Draws a frame on a terminal, in place of the one before it.
     pub(super) fn draw(&self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
         let mut state = self.lock();
+        frame.lines.iter().for_each(|line| state.note_cluster_flags(&line.text()));
         let text = match &state.frame {
             Some(before) => before.frame.replacement(&frame, size, colored),
             None => frame.drawing(colored),
@@ -133,11 +139,15 @@ impl MessageWriter {
 }
 
 impl MessageState {
-    /// Prints a message above the frame, wrapped to the width of the terminal.
-    fn print(&mut self, message: Line) {
-        if let Some(flags) = self.cluster_flags.take_if(|_| has_command(&message.text())) {
+    fn note_cluster_flags(&mut self, text: &str) {
+        if let Some(flags) = self.cluster_flags.take_if(|_| has_command(text)) {
             self.print(masked(&format!("note: the kubectl commands below need {flags}")));
         }
+    }
+
+    /// Prints a message above the frame, wrapped to the width of the terminal.
+    fn print(&mut self, message: Line) {
+        self.note_cluster_flags(&message.text());
         let width = self.err.terminal().map(|terminal| usize::from(terminal.width));
         let (erasure, drawing) = match self.frame.as_ref().filter(|_| width.is_some()) {
             Some(LiveFrame { out, colored, frame }) => {
@@ -176,7 +186,7 @@ impl MessageState {
 }
 
 /// The verbs of kubectl in the commands that are printed, but for those that need no cluster.
-const VERBS: [&str; 7] = ["annotate", "auth", "delete", "describe", "get", "patch", "rollout2"];
+const VERBS: [&str; 8] = ["annotate", "auth", "delete", "describe", "get", "kruise", "patch", "rollout2"];
 
 /// Whether a message has a command for the cluster.
 fn has_command(text: &str) -> bool {
@@ -336,6 +346,7 @@ mod tests {
         for (text, expected) in [
             ("to take this back: kubectl rollout2 undo deployment/web", true),
             ("hint: first: kubectl config view; then: kubectl delete pod a", true),
+            ("hint: to recreate its pods: kubectl kruise rollout restart cloneset/web", true),
             ("hint: kubectl config get-contexts", false),
             ("warning: the next kubectl apply of the present manifest", false),
             ("kubectl ", false),

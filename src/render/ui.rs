@@ -207,7 +207,9 @@ impl Ui {
 
     /// Prints lines of a result on stdout.
     pub fn out_lines(&mut self, lines: &[Line]) {
-        self.print_text(&text_of(lines, self.colored));
+        let text = text_of(lines, self.colored);
+        self.messages.note_cluster_flags(&text);
+        self.print_text(&text);
     }
 
     /// Draws a frame in place of the one before it. Messages are printed above the frame. Reads the size of the
@@ -234,6 +236,7 @@ impl Ui {
     pub fn err_styled(&mut self, lines: &[Line]) {
         let mut err = self.messages.stream();
         let text = text_of(lines, self.colored && err.terminal().is_some());
+        self.messages.note_cluster_flags(&text);
         let written = err.write(&if self.in_build { disarmed(&text) } else { text.as_str().into() });
         self.remember(written);
     }

@@ -131,6 +131,23 @@ async fn a_note_before_printed_commands_repeats_the_flags_that_chose_the_cluster
     }
 }
 
+/// The row of a paused workload has the command that resumes it.
+#[tokio::test]
+async fn the_note_is_printed_before_a_command_in_a_result_too() {
+    let server = Cluster::recorded("shop").served();
+    server.command(["pause", "deployment/web"]).run_async().await.ends(0);
+    crate::writes::observe(&server.sim, &crate::writes::web());
+    let kubeconfig = server.kubeconfig();
+    let context = kubeconfig["contexts"][0]["name"].as_str().unwrap();
+    for terminal in [false, true] {
+        let list = Run::of(["list", "deploy", "-n", "shop", "--context", context]).kubeconfig(&kubeconfig);
+        let list = if terminal { list.terminal(120, 40) } else { list };
+        let output = list.run_async().await;
+        let (_, after) = output.transcript.split_once("below need --context").unwrap_or_default();
+        assert!(after.contains("kubectl rollout2 resume deployment/web"), "{}", output.transcript);
+    }
+}
+
 #[tokio::test]
 async fn removed_auth_providers_are_refused_with_a_hint() {
     let server = Cluster::recorded("shop").served();
