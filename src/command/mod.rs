@@ -128,8 +128,8 @@ pub async fn run(
         }
         Err(error) => (Err(error.clone()), None),
     };
-    // `preview` and `step` print their errors as documents.
-    let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
+    // `step` prints its errors as documents.
+    let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Step(_));
     let document_form = command.document_form.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     outcome.errors.extend(warnings);

@@ -182,7 +182,10 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     assert_eq!(second, listed);
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "--exit-code", "-o", "json"])).await;
     ended.ends(3);
-    let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let documents = serde_json::Deserializer::from_str(&ended.stdout).into_iter::<Value>();
+    let documents: Vec<_> = documents.map(Result::unwrap).collect();
+    let [document, error] = documents.as_slice() else { panic!("{}", ended.stdout) };
+    assert!(error["error"].as_str().unwrap().starts_with("service/web: "), "no item has it: {error}");
     let refused = &document["items"][1];
     assert_eq!((&refused["outcome"], &refused["workload"]["name"]), (&json!("refused"), &json!("db")));
     assert_eq!(refused["message"], "spec: Forbidden: updates are forbidden");

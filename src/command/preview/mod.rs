@@ -151,17 +151,22 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
         }
         errors.extend(printed.show(&preview, &context.world.environment, ui).await.err());
     }
+    let mut shown_errors = Vec::new(); // that an item has
     for refused in &applied.refused {
         printed.show_refused(refused, ui);
         let RefusedObject { workload, how, message } = refused;
         let live = live(workload, source).await.ok().flatten();
         let hint = live.and_then(|live| refusal_by_plan(&live, message));
         let message = format!("{}: {how}: {message}", workload.target());
-        errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
+        shown_errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
     errors.extend(applied.errors);
     errors.extend(printed.finish(&others, ui).err());
+    for error in &shown_errors {
+        ui.err_error(error);
+    }
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
+    let exit = shown_errors.iter().map(Error::exit).fold(exit, Exit::worst);
     Ok(CommandOutcome { errors, ..exit.into() })
 }
 
