@@ -203,6 +203,28 @@ async fn workloads_that_cannot_be_read_end_the_command() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_kind_that_cannot_be_read_is_an_error_document_beside_the_others() {
+    let rule = Rule::allow(&["list", "watch"], &["deployments", "replicasets", "pods"]);
+    let user = User::limited("gina", [rule]);
+    let (cluster, _) = Cluster::simulated().user(user).deployment(1, &json!({})).await;
+    let output = run_as(&cluster, "gina", "list deploy,sts --watch --timeout 5s -o json", None).await;
+    output.ends(1).reports("error: forbidden: User \"gina\" cannot");
+    let documents = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let kinds: Vec<_> = documents.map(|document| document["kind"].clone()).collect();
+    assert_eq!(kinds, ["RolloutListEvent", "Error"], "{}", output.stdout);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_the_server_does_not_have_is_an_error_beside_the_others() {
+    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
+    for words in ["list deploy,cloneset", "list deploy,cloneset --watch --timeout 5s"] {
+        let output = run_as(&cluster, "admin", words, None).await;
+        output.ends(1).prints("deployment/web");
+        assert_eq!(output.stderr.matches("error: ").count(), 1, "{}", output.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_signal_ends_the_command() {
     let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
     let (sender, receiver) = watch::channel(0);

@@ -50,12 +50,18 @@ pub(in crate::command) async fn run(
     let Source::Cluster(cluster) = context.source else { return super::run(request, context, ui).await };
     let now = Instant::now();
     let end = request.timeout.map(|timeout| now + timeout);
+    let mut outcome = CommandOutcome::default();
     let queries = match end {
-        Some(end) => timeout_at(end, queries(request, context.source, ui)).await,
-        None => Ok(queries(request, context.source, ui).await),
+        Some(end) => timeout_at(end, queries(request, context.source, &mut outcome, ui)).await,
+        None => Ok(queries(request, context.source, &mut outcome, ui).await),
     };
     let Ok(queries) = queries else { return Ok(unread_in_time(request.timeout, ui).into()) };
-    let observer = Observer::of_scope(Arc::clone(cluster), queries?, request.output != TableForm::Text);
+    let queries = queries?;
+    if queries.is_empty() {
+        return Ok(outcome);
+    }
+    outcome.print_errors(ui);
+    let observer = Observer::of_scope(Arc::clone(cluster), queries, request.output != TableForm::Text);
     let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, TableForm::Text | TableForm::Wide);
     let mut watch = Watch {
@@ -70,7 +76,7 @@ pub(in crate::command) async fn run(
         stale_since: None,
         warnings_until: None,
         draws,
-        outcome: Exit::Done.into(),
+        outcome,
     };
     watch.run(StopSignals::new(context.world.signals.clone()), ui).await;
     Ok(watch.outcome)
@@ -84,11 +90,17 @@ fn unread_in_time(limit: Option<Duration>, ui: &mut Ui) -> Exit {
 }
 
 /// Returns the queries of the workloads to watch. Kinds that are not Kubernetes' own are listed once, to find out whether the
-/// server has them and in which version.
+/// server has them and in which version. `outcome` gets the errors of kinds that it does not have although the user named
+/// them, and of those of `all` that it cannot be asked about.
 ///
 /// # Errors
-/// When the server does not have a kind that the user named, and when it cannot be asked about those of `all`.
-async fn queries(request: &Request, source: &Source, ui: &mut Ui) -> Result<Vec<ListQuery>> {
+/// When there is no valid namespace.
+async fn queries(
+    request: &Request,
+    source: &Source,
+    outcome: &mut CommandOutcome,
+    ui: &mut Ui,
+) -> Result<Vec<ListQuery>> {
     let namespace = namespace_of(&request.scope, source)?;
     let of = |kind: &dyn Kind| {
         ListQuery::of(kind.type_(), namespace.as_deref()).with_labels(&request.scope.selector)
@@ -111,7 +123,7 @@ async fn queries(request: &Request, source: &Source, ui: &mut Ui) -> Result<Vec<
             Err(error) if !is_named && error.kind() == ErrorKind::Refused => {
                 ui.err_line(&format!("note: {error}"));
             }
-            Err(error) => return Err(error),
+            Err(error) => outcome.errors.push(error),
         }
     }
     Ok(queries)
@@ -152,8 +164,7 @@ impl Watch<'_> {
                 biased;
                 () = sleep_until(end.unwrap_or(self.begun)), if end.is_some() => {
                     if self.evaluated.is_none() {
-                        let unread = unread_in_time(self.request.timeout, ui);
-                        self.outcome.exit = self.outcome.exit.worst(unread);
+                        self.outcome.exit = unread_in_time(self.request.timeout, ui);
                     }
                     break;
                 }
@@ -164,10 +175,8 @@ impl Watch<'_> {
                 () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
                 () = self.observer.changed() => self.stale_since = self.stale_since.or_else(|| Some(Instant::now())),
             }
-            for error in self.observer.take_errors() {
-                ui.err_error(&error);
-                self.outcome.exit = Exit::Error;
-            }
+            self.outcome.errors.extend(self.observer.take_errors());
+            self.outcome.print_errors(ui);
             if self.observer.can_read_no_kind() {
                 return;
             }
