@@ -67,14 +67,14 @@ impl ScopeArgs {
         let targets = match self.targets.as_slice() {
             [] if !origins.is_empty() => Vec::new(),
             [_, ..] if !origins.is_empty() => {
+        let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
                 return Err(Error::usage(
                     "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
                 ));
             }
-            words => read_workload_targets(words, self.selector.is_some())?,
+            words => read_workload_targets(words, selector != Selector::default())?,
         };
         check_stdin_once(origins.iter().chain(&access.snapshot))?;
-        let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
         let namespace = access.namespace.clone().filter(|_| !self.all_namespaces);
         Ok(TargetScope {
             targets,

@@ -274,6 +274,16 @@ async fn symbolic_links_to_directories_are_not_followed() {
     );
 }
 
+/// As in kubectl, and as with `-l "$LABELS"` where the variable is not set.
+#[test]
+fn a_blank_selector_selects_everything() {
+    for selector in ["", " "] {
+        let run = Run::of(["history", "deployment/web", "-l", selector, "--from"]);
+        let output = run.arg(data().join("shop/snapshot.json")).run();
+        output.ends(0).prints("deployment.apps/web");
+    }
+}
+
 /// Two namespaces with a Deployment `web`; `blue` has `api` too.
 const BLUE_AND_GREEN: [(&str, &str); 3] = [("blue", "web"), ("blue", "api"), ("green", "web")];
 
