@@ -5,7 +5,7 @@ use std::io::Read;
 use clap::Args;
 
 use super::scope::ScopeArgs;
-use super::values::{TABLES, output_form, revision, start_time};
+use super::values::{TABLES, go_bool, output_form, revision, start_time};
 use crate::command::Access;
 use crate::command::history::Request;
 use crate::error::{Error, Result};
@@ -53,8 +53,11 @@ pub(super) struct HistoryArgs {
     output: Option<TableForm>,
 
     /// Keep managedFields in the objects that are printed
-    #[arg(long, hide_short_help = true)]
-    show_managed_fields: bool,
+    #[arg(
+        long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", hide_short_help = true
+    )]
+    show_managed_fields: Option<bool>,
 }
 
 const EXAMPLES: &str = "\
@@ -80,8 +83,8 @@ impl HistoryArgs {
         }
         let scope = self.scope.lower(access, stdin)?;
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields =
-            self.show_managed_fields || matches!(output, TableForm::Document(DocumentForm::Template(_)));
+        let show_managed_fields = self.show_managed_fields == Some(true)
+            || matches!(output, TableForm::Document(DocumentForm::Template(_)));
         Ok(Request { scope, revision, since: self.since, output, show_managed_fields })
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::diff::DiffFormatArgs;
-use super::values::{DOCUMENTS, words};
+use super::values::{DOCUMENTS, go_bool, words};
 use crate::command::Access;
 use crate::command::preview::{AppliedObjects, ApplyArgs, Request, input_of};
 use crate::command::targets::manifest::check_stdin_once;
@@ -21,7 +21,6 @@ use crate::render::ui::DocumentForm;
 /// one, then which pods are replaced and how many at a time. Nothing is written.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[expect(clippy::struct_excessive_bools, reason = "each field is one flag of the command line")]
 pub(super) struct PreviewArgs {
     /// The manifests: a file, a directory, a URL, or - for standard input
     #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',')]
@@ -32,20 +31,20 @@ pub(super) struct PreviewArgs {
     kustomize: Option<String>,
 
     /// Read subdirectories too
-    #[arg(short = 'R', long)]
-    recursive: bool,
+    #[arg(short = 'R', long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    recursive: Option<bool>,
 
     /// Apply only objects with these labels
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     selector: Option<String>,
 
     /// Preview a server-side apply
-    #[arg(long)]
-    server_side: bool,
+    #[arg(long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    server_side: Option<bool>,
 
     /// With --server-side: take over the fields of other managers
-    #[arg(long, requires = "server_side")]
-    force_conflicts: bool,
+    #[arg(long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", requires = "server_side")]
+    force_conflicts: Option<bool>,
 
     /// The field manager of the apply
     #[arg(long, value_name = "MANAGER")]
@@ -128,15 +127,15 @@ impl PreviewArgs {
     fn apply_args(self, input: Result<Vec<u8>>) -> ApplyArgs {
         let files = self.files.iter().map(|file| format!("--filename={file}"));
         let kustomize = self.kustomize.iter().map(|directory| format!("--kustomize={directory}"));
-        let recursive = self.recursive.then(|| "--recursive".to_owned());
+        let recursive = self.recursive.map(|is_set| format!("--recursive={is_set}"));
         let selector = self.selector.iter().map(|selector| format!("--selector={selector}"));
         let manifests = files.chain(kustomize).chain(recursive).chain(selector).map(OsString::from);
-        let server_side = self.server_side.then(|| "--server-side".to_owned());
-        let force = self.force_conflicts.then(|| "--force-conflicts".to_owned());
+        let server_side = self.server_side.map(|is_set| format!("--server-side={is_set}"));
+        let force = self.force_conflicts.map(|is_set| format!("--force-conflicts={is_set}"));
         let manager = self.field_manager.iter().map(|manager| format!("--field-manager={manager}"));
         let validate = self.validate.iter().map(|validate| format!("--validate={validate}"));
         let how = server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from);
-        let default = if self.server_side { "kubectl" } else { CLIENT_SIDE };
+        let default = if self.server_side == Some(true) { "kubectl" } else { CLIENT_SIDE };
         ApplyArgs {
             manifests: manifests.collect(),
             how: how.collect(),
@@ -168,10 +167,10 @@ mod tests {
         let given = [
             "--filename=a b.yaml",
             "--filename=-",
-            "--recursive",
+            "--recursive=true",
             "--selector=app=web",
-            "--server-side",
-            "--force-conflicts",
+            "--server-side=true",
+            "--force-conflicts=false",
             "--field-manager=ci",
             "--validate=false",
         ];

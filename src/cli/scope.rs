@@ -4,6 +4,7 @@ use std::io::Read;
 
 use clap::Args;
 
+use super::values::go_bool;
 use crate::command::Access;
 use crate::command::targets::manifest::{self, check_stdin_once};
 use crate::command::targets::{TargetScope, TargetWord, not_one};
@@ -35,8 +36,11 @@ pub(super) struct ScopeArgs {
     files: Vec<String>,
 
     /// Read subdirectories too
-    #[arg(short = 'R', long, help_heading = SELECTING, hide_short_help = true)]
-    recursive: bool,
+    #[arg(
+        short = 'R', long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", help_heading = SELECTING, hide_short_help = true
+    )]
+    recursive: Option<bool>,
 
     /// Select workloads in all namespaces
     #[arg(short = 'A', long, help_heading = SELECTING)]
@@ -63,11 +67,11 @@ impl ScopeArgs {
     /// Returns the scope: the workloads that the words name, each one a `TargetWord`, and where to search them. Reads the
     /// manifests.
     pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<TargetScope> {
+        let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
         let origins = manifest::origins(&self.files)?;
         let targets = match self.targets.as_slice() {
             [] if !origins.is_empty() => Vec::new(),
             [_, ..] if !origins.is_empty() => {
-        let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
                 return Err(Error::usage(
                     "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
                 ));
@@ -82,7 +86,7 @@ impl ScopeArgs {
             namespace,
             all_namespaces: self.all_namespaces,
             allow_empty: self.allow_empty,
-            manifests: manifest::read(&origins, self.recursive, stdin),
+            manifests: manifest::read(&origins, self.recursive.unwrap_or_default(), stdin),
         })
     }
 }

@@ -8,7 +8,7 @@ use clap::{ArgAction, Args};
 
 use super::scope::ScopeArgs;
 use super::values::{
-    DOCUMENTS, Words, WordsOr, count, duration, output_form, positive_duration, revision, words,
+    DOCUMENTS, Words, WordsOr, count, duration, go_bool, output_form, positive_duration, revision, words,
 };
 use crate::command::Access;
 use crate::command::status::Request;
@@ -171,15 +171,6 @@ impl StatusArgs {
             wait_for_creation: self.wait_for_creation,
             options,
         })
-    }
-}
-
-/// Parses a boolean as Go's flags do.
-fn go_bool(word: &str) -> Result<bool, String> {
-    match word {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
-        _ => Err("expected true or false".to_owned()),
     }
 }
 

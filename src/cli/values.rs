@@ -51,6 +51,15 @@ pub(super) fn count<N: std::str::FromStr>(word: &str) -> Result<N, String> {
     })
 }
 
+/// Parses a boolean as Go's flags do.
+pub(super) fn go_bool(word: &str) -> Result<bool, String> {
+    match word {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("expected true or false".to_owned()),
+    }
+}
+
 /// Parses a duration before now, a time of day in UTC, or an RFC 3339 time.
 pub(super) fn start_time(word: &str) -> Result<StartTime, &'static str> {
     StartTime::parse(word).ok_or(

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::scope::ScopeArgs;
 use super::status::{GOAL, TimeoutArgs};
-use super::values::{Words, output_form};
+use super::values::{Words, go_bool, output_form};
 use crate::command::Access;
 use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
@@ -35,8 +35,11 @@ pub(super) struct WriteArgs {
     output: Option<Output>,
 
     /// Keep managedFields in the objects that are printed
-    #[arg(long, help_heading = WRITING, hide_short_help = true)]
-    show_managed_fields: bool,
+    #[arg(
+        long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", help_heading = WRITING, hide_short_help = true
+    )]
+    show_managed_fields: Option<bool>,
 
     /// Ask for confirmation before each write
     #[arg(short, long, help_heading = WRITING)]
@@ -83,8 +86,8 @@ impl WriteArgs {
             );
         }
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields =
-            self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
+        let show_managed_fields = self.show_managed_fields == Some(true)
+            || matches!(output, Output::Document(DocumentForm::Template(_)));
         let options = ChangeOptions {
             dry_run,
             output,

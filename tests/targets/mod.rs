@@ -284,6 +284,23 @@ fn a_blank_selector_selects_everything() {
     }
 }
 
+#[test]
+fn flags_without_a_value_accept_the_booleans_of_go() {
+    for (verb, flag) in [
+        ("history", "--recursive=true"),
+        ("history", "-R=false"),
+        ("history", "--show-managed-fields=true"),
+        ("restart --dry-run", "--show-managed-fields=0"),
+        ("history", "-R"),
+    ] {
+        let run = Run::of(verb.split(' ')).args(["deployment/web", flag, "--from"]);
+        run.arg(data().join("shop/snapshot.json")).run().ends(0);
+    }
+    let run = Run::of(["history", "deployment", "-Rl", "app=web", "--from"]);
+    run.arg(data().join("shop/snapshot.json")).run().ends(0).prints("deployment.apps/web");
+    Run::of(["history", "deployment/web", "-R=maybe"]).run().ends(2).reports("expected true or false");
+}
+
 /// Two namespaces with a Deployment `web`; `blue` has `api` too.
 const BLUE_AND_GREEN: [(&str, &str); 3] = [("blue", "web"), ("blue", "api"), ("green", "web")];
 
