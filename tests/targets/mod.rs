@@ -301,6 +301,25 @@ fn flags_without_a_value_accept_the_booleans_of_go() {
     Run::of(["history", "deployment/web", "-R=maybe"]).run().ends(2).reports("expected true or false");
 }
 
+/// Which one is the default namespace does not matter to a manifest with its own.
+#[test]
+fn a_manifest_with_a_namespace_needs_no_default_one() {
+    let objects: Vec<Value> = ["blue", "green"]
+        .iter()
+        .flat_map(|namespace| {
+            let web = workload("Deployment", namespace, "web");
+            [web.clone(), revision(&web, 2)]
+        })
+        .collect();
+    let snapshot = file("snapshot.json", &json!({"kind": "List", "items": objects}).to_string());
+    for (manifest, exit) in
+        [(WEB.replace("name: web", "name: web, namespace: green"), 0), (WEB.to_owned(), 2)]
+    {
+        let run = Run::of(["history", "-f", "-", "--from"]).arg(&snapshot).stdin(manifest);
+        run.run().ends(exit);
+    }
+}
+
 /// Two namespaces with a Deployment `web`; `blue` has `api` too.
 const BLUE_AND_GREEN: [(&str, &str); 3] = [("blue", "web"), ("blue", "api"), ("green", "web")];
 

@@ -120,7 +120,7 @@ pub async fn find_workload(scope: &TargetScope, source: &Source) -> Result<Workl
 /// Finds the workloads of one command.
 pub(super) struct TargetFinder<'a> {
     source: &'a Source,
-    /// The namespace; none for all of them.
+    /// The namespace; none for all of them, and where every manifest has its own.
     namespace: Option<String>,
     suggests_names: bool,
 }
@@ -132,7 +132,10 @@ impl<'a> TargetFinder<'a> {
     /// # Errors
     /// When there is no valid namespace.
     pub(super) fn new(scope: &TargetScope, source: &'a Source, suggests_names: bool) -> Result<Self> {
-        Ok(Self { source, namespace: namespace_of(scope, source)?, suggests_names })
+        let mut declared = scope.manifests.iter().flatten();
+        let needs_one = !scope.targets.is_empty() || declared.any(|object| object.namespace().is_empty());
+        let namespace = if needs_one { namespace_of(scope, source)? } else { None };
+        Ok(Self { source, namespace, suggests_names })
     }
 
     /// Searches the workloads of a scope once: gets each named one, and lists each type. Keeps what `keep` makes of each, and each
