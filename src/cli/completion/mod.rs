@@ -68,7 +68,7 @@ pub(super) fn parse(words: &[OsString], mut program: clap::Command) -> Request {
 
 /// The common flags, parsed without a verb.
 #[derive(Debug, Parser)]
-#[command(disable_help_flag = true)]
+#[command(disable_help_flag = true, args_override_self = true)]
 struct CommonFlags {
     #[command(flatten)]
     common: CommonArgs,

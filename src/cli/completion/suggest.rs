@@ -106,6 +106,9 @@ fn positional(typed: &str, line: &PartialLine<'_>) -> Request {
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
     let takes_one = line.command.get_name() == step::VERB;
     let kinds: Vec<_> = if takes_one { kind::steppable().collect() } else { kind::all().collect() };
+    if name == Some("TYPE") {
+        return types(typed, "", &kinds);
+    }
     let is_pair = line.words.first().is_some_and(|first| first.contains('/'));
     let (workload, rest) = line.words.split_at(line.words.len().min(if is_pair { 1 } else { 2 }));
     match rest {
@@ -230,7 +233,7 @@ impl<'d> PartialLine<'d> {
         let mut only_words = false;
         for word in before {
             if let Some((flag, name)) = waiting.take() {
-                line.keep_common(flag, &[name, word]);
+                line.keep_common(flag, name, Some(word));
             } else if word == "--" && !only_words {
                 only_words = true;
             } else if only_words || !is_flag(word) {
@@ -242,11 +245,10 @@ impl<'d> PartialLine<'d> {
                 }
             } else {
                 let (flag, is_whole) = line.find(word.split('=').next()?)?;
-                let is_alone = is_whole && !word.contains('=') && !flag.is_require_equals_set();
-                if is_alone && takes_value(flag) {
+                if is_whole && !word.contains('=') && takes_value(flag) {
                     waiting = Some((flag, word));
                 } else {
-                    line.keep_common(flag, &[word]);
+                    line.keep_common(flag, word, None);
                 }
             }
         }
@@ -282,16 +284,20 @@ impl<'d> PartialLine<'d> {
         }
     }
 
-    fn keep_common(&mut self, flag: &Arg, words: &[&str]) {
+    /// Keeps a common flag without the flags of the verb in the same word, such as `-An`.
+    fn keep_common(&mut self, flag: &Arg, word: &str, value: Option<&String>) {
         if flag.is_global_set() {
-            self.common.extend(words.iter().map(|word| (*word).to_owned()));
+            let short = flag.get_short().filter(|_| !word.starts_with("--"));
+            let alone = short.and_then(|short| Some(format!("-{short}{}", word.split_once(short)?.1)));
+            self.common.push(alone.unwrap_or_else(|| word.to_owned()));
+            self.common.extend(value.cloned());
         }
     }
 }
 
-/// Whether a flag takes a value.
+/// Whether a flag takes a value, without `=` too.
 fn takes_value(flag: &Arg) -> bool {
-    matches!(flag.get_action(), ArgAction::Set | ArgAction::Append)
+    matches!(flag.get_action(), ArgAction::Set | ArgAction::Append) && !flag.is_require_equals_set()
 }
 
 /// Whether a word is a flag. `-` is standard input, and `-2` is a revision.
