@@ -17,25 +17,28 @@ pub(super) fn aligned(rows: Vec<Vec<Line>>) -> Vec<Line> {
     aligned_apart(rows, GAP)
 }
 
-/// Aligns the cells of rows as [`aligned`] does, with `gap` spaces between two columns.
+/// Aligns the cells of rows as [`aligned`] does, with `gap` spaces between two columns. The last column is not padded: one
+/// of its cells may have a megabyte.
 pub(super) fn aligned_apart(rows: Vec<Vec<Line>>, gap: usize) -> Vec<Line> {
     let widths = widths(&rows);
+    let last = widths.iter().rposition(|width| *width > 0).unwrap_or_default();
     let texts = |row: &Vec<Line>| -> Vec<String> {
-        let cells = widths.iter().enumerate().filter(|(_, width)| **width > 0);
+        let cells = widths.iter().enumerate().take(last).filter(|(_, width)| **width > 0);
         cells.map(|(column, _)| row.get(column).map(Line::text).unwrap_or_default()).collect()
     };
     let mut table = rows.iter().map(texts).collect::<Builder>().build();
     table.with(TableStyle::empty()).with(Padding::new(0, gap, 0, 0));
     let text = table.to_string();
     let lines = text.lines().chain(std::iter::repeat(""));
-    rows.into_iter().zip(lines).map(|(row, line)| styled(row, line)).collect()
+    rows.into_iter().zip(lines).map(|(row, line)| styled(row, line, last)).collect()
 }
 
-/// Returns the text of a row with the styles of its cells, without spaces at its end.
-fn styled(row: Vec<Line>, text: &str) -> Line {
+/// Returns the text of a row with the styles of its cells, without spaces at its end. The text lacks the last column.
+fn styled(row: Vec<Line>, text: &str, last: usize) -> Line {
     let (mut line, mut rest) = (Line::default(), text);
-    for cell in row.into_iter().filter(|cell| cell.cells() > 0) {
-        let (space, after) = rest.split_once(&cell.text()).unwrap_or((" ", rest));
+    for (column, cell) in row.into_iter().enumerate().filter(|(_, cell)| cell.cells() > 0) {
+        let (space, after) =
+            if column < last { rest.split_once(&cell.text()).unwrap_or((" ", rest)) } else { (rest, "") };
         line = line.with(Style::Plain, space).joined_with(cell);
         rest = after;
     }

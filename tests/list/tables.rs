@@ -50,6 +50,17 @@ fn a_namespace_has_no_column_for_itself() {
     );
 }
 
+/// It is not repeated as spaces in each other row.
+#[test]
+fn a_long_image_is_shortened() {
+    let mut objects = complete("shop", "web");
+    for object in objects.iter_mut().filter(|object| object["kind"] != "Pod") {
+        object["spec"]["template"]["spec"]["containers"][0]["image"] = "x".repeat(1_000_000).into();
+    }
+    let output = list(&objects, &["deploy", "-n", "shop", "-o", "wide"]);
+    assert!(output.stdout.contains(&format!(" {}... ", "x".repeat(600))) && output.stdout.len() < 3_000);
+}
+
 #[test]
 fn a_pause_that_holds_the_next_change_is_in_the_row() {
     let mut objects = complete("shop", "web");

@@ -256,6 +256,12 @@ fn short_image(image: &Value) -> ShortValue {
     ShortValue { text: short_digests(&image.text), ..image }
 }
 
+/// Returns an image in full, unless it is longer than an image in a line may be.
+#[must_use]
+pub fn within_line(image: &str) -> String {
+    shortened(image.to_owned(), LONGEST_IMAGE)
+}
+
 /// How a digest in an image begins.
 const DIGEST: &str = "@sha256:";
 

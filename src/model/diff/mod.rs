@@ -13,7 +13,7 @@ mod secret;
 mod unified;
 
 pub use change::{Change, apply};
-pub use field_change::short_digests;
+pub use field_change::{short_digests, within_line};
 pub use path::{PathStep, TemplatePath, identity_fields, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_values};
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};

@@ -2,6 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use crate::model::diff::within_line;
 use crate::model::hold::brief_hold;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::shell_command::Word;
@@ -48,7 +49,10 @@ fn columns(options: TableOptions) -> Vec<Column> {
         columns.insert(0, ("NAMESPACE", |one, _| Line::of(one.workload.object().namespace())));
     }
     if options.wide {
-        columns.push(("IMAGES", |one, _| Line::of(one.workload.template().images().join(","))));
+        columns.push(("IMAGES", |one, _| {
+            let images: Vec<_> = one.workload.template().images().into_iter().map(within_line).collect();
+            Line::of(images.join(","))
+        }));
         columns.push(("CHANGED", |one, now| {
             or_dash(one.change.as_ref().map(|change| start_age(change.start, now)))
         }));
