@@ -48,16 +48,24 @@ fn pace(effect: &Effect) -> Option<String> {
 }
 
 fn effect_line(effect: &Effect) -> (Style, String) {
-    let Some(replaced) = &effect.replaced else {
-        return (Style::Plain, format!("replaces up to {} (cannot list pods)", pods(effect.wanted)));
+    let held = match effect.replaced {
+        Some(_) => effect.pods.describe(names(&effect.held)).unwrap_or_else(|| pods(effect.held.len())),
+        None => pods(effect.wanted),
     };
-    let held = effect.pods.describe(names(&effect.held)).unwrap_or_else(|| pods(effect.held.len()));
-    let why = effect.held_by.filter(|_| !effect.held.is_empty()).map(|held_by| match held_by {
+    let is_holding = !effect.held.is_empty() || effect.replaced.is_none();
+    let why = effect.held_by.filter(|_| is_holding).map(|held_by| match held_by {
         HeldBy::Paused => format!("the pause keeps {held}"),
         HeldBy::OnDelete => format!("OnDelete keeps {held} until they are deleted"),
         HeldBy::Partition(partition) => format!("partition {partition} keeps {held}"),
         HeldBy::Plan => format!("the plan of step keeps {held}"),
     });
+    let Some(replaced) = &effect.replaced else {
+        let why = why.filter(|_| matches!(effect.held_by, Some(HeldBy::Paused | HeldBy::OnDelete)));
+        return match why {
+            Some(why) => (Style::Warning, format!("replaces no pod: {why} (cannot list pods)")),
+            None => (Style::Plain, format!("replaces up to {held} (cannot list pods)")),
+        };
+    };
     if replaced.is_empty() {
         return match why {
             Some(why) => (Style::Warning, format!("replaces no pod: {why}")),
@@ -246,6 +254,15 @@ mod tests {
             ),
             (line(0, Some(&[]), &[], None), "replaces no pod: there are none"),
             (line(4, None, &[], None), "replaces up to 4 pods (cannot list pods)"),
+            (line(5, None, &[], partition), "replaces up to 5 pods (cannot list pods)"),
+            (
+                line(4, None, &[], Some(HeldBy::Paused)),
+                "replaces no pod: the pause keeps 4 pods (cannot list pods)",
+            ),
+            (
+                line(4, None, &[], Some(HeldBy::OnDelete)),
+                "replaces no pod: OnDelete keeps 4 pods until they are deleted (cannot list pods)",
+            ),
             (
                 line(9, Some(&["w-9", "w-7", "w-6", "w-5", "w-3"]), &[], None),
                 "replaces 5 of 9 pods: w-9 w-7..w-5 w-3",
