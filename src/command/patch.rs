@@ -45,6 +45,7 @@ pub(super) async fn attempt(
         Ok(cluster) => cluster,
         Err(error) => return WriteResult::Refused(error),
     };
+    let mut last = None; // a webhook may have refused the change
     for _ in 0..MAX_ATTEMPTS {
         let patched = cluster.patch(type_, object.namespace(), object.name(), patch, options).await;
         let failure = match patched {
@@ -52,7 +53,10 @@ pub(super) async fn attempt(
             Err(failure) => failure,
         };
         match failure.outcome {
-            WriteOutcome::Conflict => continue,
+            WriteOutcome::Conflict => {
+                last = Some(failure.error);
+                continue;
+            }
             WriteOutcome::Gone => return WriteResult::Refused(target.deleted()),
             WriteOutcome::Unchanged => return WriteResult::Refused(failure.error),
             WriteOutcome::Unavailable => return WriteResult::Unavailable(failure.error),
@@ -70,11 +74,13 @@ pub(super) async fn attempt(
             return WriteResult::Refused(failure.error); // the patch itself is wrong
         }
         *patch = patch.rebased_on(&now);
+        last = Some(failure.error);
     }
-    WriteResult::Unavailable(Error::new(
+    let error = Error::new(
         ErrorKind::Conflict,
         format!("{} keeps changing; nothing was written after {MAX_ATTEMPTS} attempts", target.label()),
-    ))
+    );
+    WriteResult::Unavailable(last.into_iter().fold(error, Error::caused_by))
 }
 
 /// The object that a patch is applied to.

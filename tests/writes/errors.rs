@@ -48,6 +48,27 @@ async fn a_422_without_causes_or_conflict_is_our_error() {
     assert_eq!((patches(&server).len(), output.exit), (1, 1));
 }
 
+/// A webhook refuses the change, and another client changes other fields meanwhile.
+#[tokio::test]
+async fn the_last_refusal_of_an_object_that_keeps_changing_is_reported() {
+    let server = Cluster::recorded("shop").served();
+    let number = std::sync::atomic::AtomicUsize::new(0);
+    let change = external_change(web(), move |web| {
+        let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        web["metadata"]["annotations"]["other"] = number.to_string().into();
+    });
+    let patches_of_web = || Requests::of(Verb::Patch, &DEPLOYMENTS);
+    server.sim.fault(Fault::on(patches_of_web(), change));
+    let refusal = Refusal::with_status(422, "admission webhook \"policy\" denied the request");
+    server.sim.fault(Fault::on(patches_of_web(), FaultAction::Refuse(refusal)));
+    let output = run(&server, &["undo", "deployment/web"]).await;
+    output
+        .ends(1)
+        .reports("error: deployment \"web\" keeps changing; nothing was written after 3 attempts: ");
+    output.reports("admission webhook \"policy\" denied the request");
+    assert_eq!(patches(&server).len(), 3);
+}
+
 #[tokio::test]
 async fn an_unknown_result_is_resolved_by_reading_the_object() {
     let moments = [
