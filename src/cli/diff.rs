@@ -20,8 +20,9 @@ use crate::render::ui::DocumentForm;
 /// Compare two revisions, or two workloads
 ///
 /// Prints a summary of the changes, then a unified diff of the two pod templates. Containers, env, ports,
-/// volumes and similar lists are compared by name, so a different order is not a change. Values of env
-/// variables whose names look secret are shown as ***.
+/// volumes and similar lists are compared by name, so a different order is not a change, except that of init
+/// containers, env and envFrom. Values whose names look secret (env, headers, arguments, annotations), and
+/// credentials in other values, are shown as ***.
 ///
 /// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the
 /// namespace in the template's metadata and without generated fields: the metadata that servers write, hash
