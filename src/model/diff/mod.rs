@@ -23,7 +23,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use self::change::Comparison;
+use self::change::{Comparison, Positions, apply_at};
 use self::field_change::{ChangeScope, FieldChange, FieldFormat, ShortValue, field_changes, short_value};
 use crate::model::revision::template::Template;
 
@@ -53,6 +53,7 @@ pub struct Diff {
     from: Value,
     changes: Vec<Change>,
     reordered: Vec<TemplatePath>,
+    positions: Positions,
     several_containers: bool,
 }
 
@@ -66,7 +67,7 @@ impl Diff {
     /// Compares two canonical templates.
     #[must_use]
     pub fn of_canonical(from: &Value, to: &Value, secrets: SecretValues) -> Self {
-        let Comparison { changes, reordered, .. } = change::compare(from, to);
+        let Comparison { changes, reordered, positions, .. } = change::compare(from, to);
         let mut containers = [from, to].into_iter().flat_map(container_names);
         let first = containers.next();
         let several_containers = containers.any(|name| Some(name) != first);
@@ -74,7 +75,7 @@ impl Diff {
             SecretValues::Shown => (from.clone(), changes),
             SecretValues::Masked => (secret::without_secret_values(from), secret::mask_changes(changes)),
         };
-        Self { from, changes, reordered, several_containers }
+        Self { from, changes, reordered, positions, several_containers }
     }
 
     /// Whether nothing changed, apart from the order of lists in which it means nothing.
@@ -101,10 +102,10 @@ impl Diff {
     }
 
     /// Returns both templates, canonical and masked. The elements of TO's keyed lists are in FROM's
-    /// order, so a line diff shows the changes only.
+    /// order, so a line diff shows the changes only. New elements are last in a list that is reordered.
     #[must_use]
     pub fn templates(&self) -> (&Value, Value) {
-        (&self.from, apply(&self.from, &self.changes))
+        (&self.from, apply_at(&self.from, &self.changes, &self.positions))
     }
 
     /// Returns the unified diff of the two [`templates`](Self::templates), with `context` lines

@@ -24,6 +24,25 @@ fn unified(from: &Template, to: &Template, context: usize) -> String {
 }
 
 #[test]
+fn a_new_element_is_in_its_place() {
+    let env = |names: &[&str]| {
+        let env: Vec<_> = names.iter().map(|name| json!({"name": name, "value": name})).collect();
+        pod(&json!({"containers": [{"name": "web", "env": env}]}))
+    };
+    for (from, to, expected) in [
+        (&["B", "D"][..], &["A", "B", "C", "D", "E"][..], "A B C D E"),
+        (&["X", "B", "D"], &["A", "B", "C", "D"], "A B C D"),
+        (&["D", "B"], &["A", "B", "C", "D"], "D B A C"),
+    ] {
+        let (from, to) = (env(from), env(to));
+        let diff = Diff::between(&from, &to, SecretValues::Masked);
+        let shown = diff.templates().1["spec"]["containers"][0]["env"].clone();
+        let names: Vec<_> = shown.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
+        assert_eq!(names.join(" "), expected);
+    }
+}
+
+#[test]
 fn hunks_have_paths() {
     let from = pod(&json!({"containers": [{"name": "a", "image": "a:1"},
         {"name": "web", "image": "shop/web:1.0", "args": ["--listen", ":80", "--quiet"], "env": [{"name": "CACHE", "value": "on"}]}],
