@@ -184,8 +184,8 @@ async fn write(
         };
         writer.print_effect(read, verb, patch);
     }
-    let question = format!("{verb} {}?", workload.target());
-    let write = PreparedWrite { workload, patch, operation, question: Some(&question) };
+    writer.confirm(&format!("{verb} {}?", workload.target()), false).await?;
+    let write = PreparedWrite { workload, patch, operation };
     writer.write(&write).await.stored(workload, prepared)?;
     writer.ui.err_lines(notes);
     Ok(())

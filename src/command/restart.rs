@@ -79,12 +79,9 @@ async fn restart_workload(
     } else {
         check.await
     };
-    let question = format!("restart {}?", workload.target());
-    if preflight::print_findings(&workload, known.as_ref(), writer)? && !writer.options.interactive {
-        writer.confirm_on_terminal(&question).await?;
-    }
-    let question = Some(question.as_str());
-    let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted", question };
+    let has_obstacle = preflight::print_findings(&workload, known.as_ref(), writer)?;
+    writer.confirm(&format!("restart {}?", workload.target()), has_obstacle).await?;
+    let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted" };
     let written = preflight::write_beside_check(&write, &planned, writer).await;
     let object = written.stored(&workload, "its restart was prepared")?;
     let stored = Workload::of(object).unwrap_or_else(|| workload.clone());

@@ -92,8 +92,6 @@ pub(super) struct PreparedWrite<'a> {
     pub(super) patch: &'a Patch,
     /// What is done, for kubectl's line: `restarted`.
     pub(super) operation: &'a str,
-    /// The question of `--interactive`; none if it was asked already.
-    pub(super) question: Option<&'a str>,
 }
 
 impl<'a> Writer<'a> {
@@ -154,28 +152,17 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Asks the user to confirm a write of more or other things than expected. Without a terminal nothing asks, so
-    /// that no script waits.
+    /// Asks the user to confirm a write: with `--interactive`, and a `surprising` one. Without a terminal only `--interactive`
+    /// asks, so that no script waits. Returns whether it asked.
     ///
     /// # Errors
     /// When the user does not confirm.
-    pub(super) async fn confirm_on_terminal(&mut self, question: &str) -> Result<()> {
-        if self.ui.can_ask() { self.ask(question).await } else { Ok(()) }
-    }
-
-    /// Asks with `--interactive`.
-    ///
-    /// # Errors
-    /// When the user does not confirm.
-    pub(super) async fn confirm_interactively(&mut self, question: &str) -> Result<()> {
-        if self.options.interactive { self.ask(question).await } else { Ok(()) }
-    }
-
-    async fn ask(&mut self, question: &str) -> Result<()> {
-        if self.is_real() && !self.ui.confirms(question).await {
+    pub(super) async fn confirm(&mut self, question: &str, surprising: bool) -> Result<bool> {
+        let asks = self.is_real() && (self.options.interactive || surprising && self.ui.can_ask());
+        if asks && !self.ui.confirms(question).await {
             return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
         }
-        Ok(())
+        Ok(asks)
     }
 
     /// Applies a patch to an object.
@@ -187,18 +174,13 @@ impl<'a> Writer<'a> {
         patch::apply(patch, target, options, self.context.source, &self.ui.messages()).await
     }
 
-    /// Asks for confirmation with `--interactive`, writes a workload, and prints what was written. A client's dry run
-    /// sends nothing, and its result is the workload as it was read.
+    /// Writes a workload, and prints what was written. A client's dry run sends nothing, and its result is the workload as it
+    /// was read.
     pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> WriteResult {
-        let PreparedWrite { workload, patch, operation, question } = write;
+        let PreparedWrite { workload, patch, operation } = write;
         if self.options.dry_run == DryRun::Client {
             self.print(workload, operation, patch.after(), patch);
             return WriteResult::Stored(workload.object().clone());
-        }
-        if let Some(question) = question
-            && let Err(error) = self.confirm_interactively(question).await
-        {
-            return WriteResult::Refused(error);
         }
         let result = self.apply(patch, &PatchTarget::of(workload)).await;
         if let WriteResult::Stored(object) = &result {

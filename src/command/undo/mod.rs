@@ -55,7 +55,7 @@ async fn roll_back_all(workloads: &[Workload], request: &Request, writer: &mut W
     }
     if asks_once && confirmed.is_ok() {
         let question = format!("roll back {}?", plural(workloads.len(), "workload"));
-        confirmed = writer.confirm_on_terminal(&question).await;
+        confirmed = writer.confirm(&question, true).await.map(drop);
     }
     if let Err(error) = confirmed {
         // The errors of other targets are reported too.
@@ -257,16 +257,11 @@ async fn write(
     let workload = &observed.workload;
     let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer)?;
     let question = format!("roll {} back to revision {}?", workload.target(), undo.to.label());
-    let asks = is_doubtful && !request.yes && !request.options.interactive;
-    if asks {
-        writer.confirm_on_terminal(&question).await?;
-    }
-    writer.confirm_interactively(&question).await?;
-    let was_asked = writer.is_real() && (asks && writer.ui.can_ask() || request.options.interactive);
+    let was_asked = writer.confirm(&question, is_doubtful && !request.yes).await?;
     if was_asked && has_recovered_since(workload, request, writer).await? {
         return Ok(RollbackWrite::Recovered);
     }
-    let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: None };
+    let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back" };
     let object = match preflight::write_beside_check(&write, &planned(observed, undo), writer).await {
         WriteResult::Stored(object) => object,
         WriteResult::Conflict(conflict) => return Ok(RollbackWrite::Conflict(conflict)),
