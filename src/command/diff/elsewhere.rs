@@ -7,7 +7,7 @@ use crate::cluster::source::{Access, Source};
 use crate::command::targets::{TargetScope, TargetWord, find_workload, not_one};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
-use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults};
+use crate::model::diff::portable_template::ComparableTemplates;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::revision::Revisions;
@@ -135,11 +135,8 @@ fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Wor
 }
 
 fn joined(secrets: SecretValues, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
-    let defaults = match elsewhere.origin {
-        ElsewhereOrigin::File(_) => ServerDefaults::LeftOut,
-        ElsewhereOrigin::Same | ElsewhereOrigin::Context(_) => ServerDefaults::Compared,
-    };
-    let templates = ComparableTemplates::of(&this.template.template, &other.template.template, defaults);
+    let is_file = matches!(elsewhere.origin, ElsewhereOrigin::File(_));
+    let templates = ComparableTemplates::of(&this.template.template, &other.template.template, is_file);
     let (context, file) = match &elsewhere.origin {
         ElsewhereOrigin::Same => (None, None),
         ElsewhereOrigin::Context(name) => (Some(name.clone()), None),

@@ -35,19 +35,11 @@ pub struct ComparableTemplates {
     pub not_compared: Vec<TemplatePath>,
 }
 
-/// Which defaults of the API server count as differences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServerDefaults {
-    /// All: both templates come from API servers.
-    Compared,
-    /// None: a manifest leaves out most of them.
-    LeftOut,
-}
-
 impl ComparableTemplates {
-    /// Leaves out the fields that belong to the places of two templates.
+    /// Leaves out the fields that belong to the places of two templates, and the defaults of the API server if one is from a
+    /// manifest, which leaves out most of them.
     #[must_use]
-    pub fn of(from: &Template, to: &Template, defaults: ServerDefaults) -> Self {
+    pub fn of(from: &Template, to: &Template, is_manifest: bool) -> Self {
         let ((from, generated), (to, other_generated)) = (split(from), split(to));
         let names = generated.keys().chain(other_generated.keys());
         let differ = |name: &&String| generated.get(*name) != other_generated.get(*name);
@@ -56,7 +48,7 @@ impl ComparableTemplates {
         names.dedup();
         let not_compared = names.into_iter().map(|name| path_of(name)).collect();
         let [from, to] = [from, to].map(|mut template| {
-            if defaults == ServerDefaults::LeftOut {
+            if is_manifest {
                 without_defaults(&mut template);
             }
             Template::new(&template)
@@ -260,8 +252,8 @@ mod tests {
     use super::*;
     use crate::model::diff::{Diff, SecretValues};
 
-    fn compared(from: &Value, to: &Value, defaults: ServerDefaults) -> (bool, Vec<String>) {
-        let templates = ComparableTemplates::of(&Template::new(from), &Template::new(to), defaults);
+    fn compared(from: &Value, to: &Value, is_manifest: bool) -> (bool, Vec<String>) {
+        let templates = ComparableTemplates::of(&Template::new(from), &Template::new(to), is_manifest);
         let is_equal = templates.from.digest() == templates.to.digest();
         let diff = Diff::between(&templates.from, &templates.to, SecretValues::Shown);
         assert_eq!(is_equal, diff.is_empty(), "{from} {to}");
@@ -284,10 +276,10 @@ mod tests {
         ] {
             let other = template(metadata);
             let expected = (true, not_compared.into_iter().map(str::to_owned).collect::<Vec<_>>());
-            assert_eq!(compared(&plain, &other, ServerDefaults::Compared), expected, "{other}");
-            assert_eq!(compared(&other, &other, ServerDefaults::Compared), (true, vec![]), "{other}");
+            assert_eq!(compared(&plain, &other, false), expected, "{other}");
+            assert_eq!(compared(&other, &other, false), (true, vec![]), "{other}");
         }
-        assert!(!compared(&plain, &template(json!({"labels": {"app": "api"}})), ServerDefaults::Compared).0);
+        assert!(!compared(&plain, &template(json!({"labels": {"app": "api"}})), false).0);
     }
 
     #[test]
@@ -298,8 +290,8 @@ mod tests {
                 "terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}],
             "dnsPolicy": "ClusterFirst", "restartPolicy": "Always", "schedulerName": "default-scheduler",
             "securityContext": {}, "terminationGracePeriodSeconds": 30}});
-        assert!(compared(&manifest, &stored, ServerDefaults::LeftOut).0);
-        assert!(!compared(&manifest, &stored, ServerDefaults::Compared).0);
+        assert!(compared(&manifest, &stored, true).0);
+        assert!(!compared(&manifest, &stored, false).0);
     }
 
     fn without(spec: &Value) -> Value {
