@@ -97,7 +97,7 @@ fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Line>
         Line::of(cause_cell(entry)),
     ];
     if wide {
-        let facts = [revision.name.clone(), revision.digest.short(), entry.images.join(",")];
+        let facts = [revision.name.clone(), revision.digest.short(), revision.images().join(",")];
         cells.extend(facts.map(Line::of));
     }
     cells
@@ -146,14 +146,14 @@ fn role_name(role: Role) -> &'static str {
 #[must_use]
 pub fn changes(entry: &HistoryEntry<'_>) -> String {
     let is_first = entry.revision.numbers().min().is_some_and(|number| number <= 1);
-    change_words(entry.changes.as_deref(), &entry.images, is_first)
+    change_words(entry.changes.as_deref(), entry.revision, is_first)
 }
 
 /// Returns the changes since the revision before, or the images of a revision without one before it.
-pub(super) fn change_words(changes: Option<&[String]>, images: &[String], is_first: bool) -> String {
+pub(super) fn change_words(changes: Option<&[String]>, revision: &Revision, is_first: bool) -> String {
     match changes {
         None => {
-            let images: Vec<_> = images.iter().map(|image| short_digests(image)).collect();
+            let images: Vec<_> = revision.images().iter().map(|image| short_digests(image)).collect();
             format!("{}: {}", if is_first { "first" } else { "oldest kept" }, images.join(", "))
         }
         Some([]) => "no change".to_owned(),
@@ -235,7 +235,7 @@ fn entry_json(entry: &HistoryEntry<'_>) -> Value {
             Integrity::Verified => Some(true),
             Integrity::Altered { .. } => Some(false),
         },
-        "images": entry.images,
+        "images": revision.images(),
         "changes": entry.changes,
         "changeCause": cause(revision),
     })

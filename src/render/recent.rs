@@ -153,7 +153,7 @@ impl RecentChanges<'_> {
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
 fn changes_of(rollout: &RecentRollout<'_>) -> String {
     let summary = rollout.changes();
-    let changes = change_words(summary.as_deref(), &rollout.images(), rollout.is_first());
+    let changes = change_words(summary.as_deref(), rollout.used.revision, rollout.is_first());
     let back = match rollout.used.was {
         _ if !rollout.used.is_return => return changes,
         Some(was) => format!("back to revision {was}"),
@@ -219,7 +219,7 @@ fn rollout_json(rollout: &RecentRollout<'_>) -> Value {
         "name": revision.name,
         "return": used.is_return,
         "changes": rollout.changes(),
-        "images": rollout.images(),
+        "images": revision.images(),
         "changeCause": cause(revision),
         "by": used.by,
         "state": state(rollout),

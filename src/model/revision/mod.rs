@@ -159,6 +159,12 @@ impl Revision {
         }
     }
 
+    /// Returns the images of its containers, init containers first.
+    #[must_use]
+    pub fn images(&self) -> Vec<String> {
+        self.template().images().into_iter().map(str::to_owned).collect()
+    }
+
     /// Returns every known number that it had, and the present one last.
     pub fn numbers(&self) -> impl Iterator<Item = i64> {
         self.past_numbers.iter().copied().chain(self.number.known())

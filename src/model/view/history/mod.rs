@@ -46,8 +46,6 @@ pub struct HistoryEntry<'a> {
     pub role: Option<Role>,
     /// Whether its stored data matches its hash.
     pub integrity: Integrity,
-    /// The images of its containers, init containers first.
-    pub images: Vec<String>,
     /// What it changed, as the parts of one line with secrets masked; none if the revision in use before is not known. Empty
     /// for no change.
     pub changes: Option<Vec<String>>,
@@ -67,9 +65,7 @@ impl<'a> History<'a> {
             present.filter_map(|one| Some((one.revision.name.as_str(), one.before?))).collect();
         let mut row_above: Option<(&Revision, Value)> = None; // mostly the predecessor
         let entries = observation.revisions.iter().map(|revision| {
-            let template = revision.template();
-            let images = template.images().into_iter().map(str::to_owned).collect();
-            let template = template.canonical();
+            let template = revision.template().canonical();
             let between =
                 |before: &Value| Diff::of_canonical(before, &template, SecretValues::Masked).summary();
             let changes = match (predecessors.get(revision.name.as_str()), &row_above) {
@@ -88,7 +84,6 @@ impl<'a> History<'a> {
                 pods: count(revision),
                 role: role(revision),
                 integrity: revision.integrity(&observation.workload),
-                images,
                 changes,
                 cause_origin: origins.get(revision.name.as_str()).copied().flatten(),
             }
@@ -155,12 +150,6 @@ impl RecentRollout<'_> {
     pub fn is_first(&self) -> bool {
         let RevisionUse { number, is_return, before, .. } = &self.used;
         !is_return && before.is_none() && number.is_some_and(|number| number <= 1)
-    }
-
-    /// Returns the images of its containers, init containers first.
-    #[must_use]
-    pub fn images(&self) -> Vec<String> {
-        self.used.revision.template().images().into_iter().map(str::to_owned).collect()
     }
 }
 
