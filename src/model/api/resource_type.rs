@@ -119,13 +119,8 @@ impl ResourceType {
     /// Returns the name in the API server's errors: `replicasets.apps`, or `pods` for the core group.
     #[must_use]
     pub fn resource(&self) -> String {
-        self.grouped(self.plural)
-    }
-
-    /// Returns the name in kubectl's errors: `ReplicaSet.apps`.
-    #[must_use]
-    pub fn group_kind(&self) -> String {
-        self.grouped(self.kind)
+        let plural = self.plural;
+        if self.group.is_empty() { plural.to_owned() } else { format!("{plural}.{}", self.group) }
     }
 
     /// Whether its objects are in a namespace.
@@ -150,10 +145,6 @@ impl ResourceType {
     fn is_versioned(&self, text: &str) -> bool {
         let version = text.strip_suffix(self.group).and_then(|version| version.strip_suffix('.'));
         version.is_some_and(|version| self.versions.contains(&version))
-    }
-
-    fn grouped(&self, name: &str) -> String {
-        if self.group.is_empty() { name.to_owned() } else { format!("{name}.{}", self.group) }
     }
 }
 

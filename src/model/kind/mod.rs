@@ -174,7 +174,7 @@ impl Eq for dyn Kind {}
 
 impl fmt::Debug for dyn Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.type_().group_kind())
+        f.write_str(&self.type_().resource())
     }
 }
 
