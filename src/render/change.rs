@@ -20,11 +20,16 @@ pub fn pods_cannot_start(after: &Workload, why: &str) -> String {
     format!("warning: new pods of {} cannot start: {why}", after.target())
 }
 
+/// Returns the words about one pod or several that block their StatefulSet: `are`, `them`, and in which order they are deleted.
+pub(super) fn stuck_pod_words(count: usize) -> [&'static str; 3] {
+    if count == 1 { ["is", "it", ""] } else { ["are", "them", ", lowest ordinal first"] }
+}
+
 /// Returns that pods block their StatefulSet: `db-1 is not ready: the StatefulSet controller waits for it and does not replace
 /// it`.
 #[must_use]
 pub fn stuck_pods(names: &str, count: usize) -> String {
-    let (are, them) = if count == 1 { ("is", "it") } else { ("are", "them") };
+    let [are, them, _] = stuck_pod_words(count);
     format!(
         "{names} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}"
     )
@@ -38,7 +43,7 @@ pub fn restart_is_blocked(observed: &Observation, after: &Value) -> Vec<String> 
     let Some(first) = stuck.first() else { return Vec::new() };
     let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
     let words = [Word::name(&first.name, "POD"), observed.workload.in_namespace()];
-    let order = if stuck.len() == 1 { "" } else { ", lowest ordinal first" };
+    let [_, _, order] = stuck_pod_words(stuck.len());
     let delete = command("kubectl delete pod {}{}", words);
     vec![
         format!("warning: {}", stuck_pods(&names.join(", "), stuck.len())),

@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::age::age;
-use super::change::stuck_pods as pods_block;
+use super::change::{stuck_pod_words, stuck_pods as pods_block};
 use super::diff;
 use super::history::last_changed;
 use super::hold::restored;
@@ -110,10 +110,7 @@ pub fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: bool) -
     let Some(first) = stuck.first() else { return Vec::new() };
     let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
     let names = names.join(", ");
-    let (are, them, order) = match stuck.len() {
-        1 => ("is", "it", ""),
-        _ => ("are", "them", ", lowest ordinal first"),
-    };
+    let [are, them, order] = stuck_pod_words(stuck.len());
     if are_replaced {
         return vec![format!(
             "note: {names} {are} not ready; --replace-stuck-pods deletes {them} after the undo, because the StatefulSet \
