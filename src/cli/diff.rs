@@ -9,8 +9,8 @@ use super::values::{DOCUMENTS, count, output_form};
 use crate::command::Access;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Request, TemplateRef};
+use crate::command::targets::NamedTarget;
 use crate::command::targets::manifest::check_stdin_once;
-use crate::command::targets::{TargetScope, TargetWord};
 use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
@@ -121,14 +121,14 @@ impl DiffArgs {
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
         let is_default = sides.is_empty() && elsewhere.is_none();
-        let scope = TargetScope::of(target, access.namespace.clone());
+        let target = NamedTarget { namespace: access.namespace.clone(), ..target };
         let unified = (!self.stat).then_some(self.format.context);
         let (output, secrets, exit_code) = (self.output, self.format.secrets(), self.exit_code);
-        Ok(Request { scope, from, to, is_default, elsewhere, output, unified, secrets, exit_code })
+        Ok(Request { target, from, to, is_default, elsewhere, output, unified, secrets, exit_code })
     }
 
     /// Returns where the other workload is; none to compare templates of one workload.
-    fn elsewhere(&self, workload: Option<TargetWord>, access: &Access) -> Result<Option<Elsewhere>> {
+    fn elsewhere(&self, workload: Option<NamedTarget>, access: &Access) -> Result<Option<Elsewhere>> {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
         namespace.as_deref().map_or(Ok(()), untrusted::check_namespace)?;
         let origin = match (&self.with_context, &self.with_file) {

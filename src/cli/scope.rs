@@ -7,7 +7,7 @@ use clap::Args;
 use super::values::go_bool;
 use crate::command::Access;
 use crate::command::targets::manifest::{self, check_stdin_once};
-use crate::command::targets::{TargetScope, TargetWord, not_one};
+use crate::command::targets::{NamedTarget, TargetScope, TargetWord};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::kind;
@@ -141,16 +141,18 @@ fn read_workload_targets(words: &[String], has_selector: bool) -> Result<Vec<Tar
 ///
 /// # Errors
 /// As [`read_targets`], and when the words do not name exactly one workload.
-pub(super) fn read_one_target<'w>(words: &'w [String], example: &str) -> Result<(TargetWord, &'w [String])> {
+pub(super) fn read_one_target<'w>(words: &'w [String], example: &str) -> Result<(NamedTarget, &'w [String])> {
     let write_it_as = format!("write it as {example}");
     if words.is_empty() {
         return Err(Error::usage("required resource not specified").hint(write_it_as));
     }
-    let one = |count: usize| -> Result<(TargetWord, &'w [String])> {
+    let one = |count: usize| -> Result<(NamedTarget, &'w [String])> {
         let (target, rest) = words.split_at(count.min(words.len()));
         match read_targets(target, false)?.as_slice() {
-            [target @ TargetWord::Named(..)] => Ok((target.clone(), rest)),
-            _ => Err(not_one().hint(write_it_as.clone())),
+            [TargetWord::Named(kind, name)] => {
+                Ok((NamedTarget { kind: *kind, name: name.clone(), namespace: None }, rest))
+            }
+            _ => Err(Error::usage("exactly one workload must be named").hint(write_it_as.clone())),
         }
     };
     if words.first().is_some_and(|word| word.contains('/')) { one(1) } else { one(2) }
@@ -299,10 +301,11 @@ mod tests {
 
     #[test]
     fn read_one_returns_one_target_and_the_remaining_words() {
+        let db = NamedTarget { kind: &StatefulSet, name: "db".to_owned(), namespace: None };
         let line = words("sts/db 3 live");
-        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (one(&StatefulSet, "db"), &line[1..]));
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (db.clone(), &line[1..]));
         let line = words("sts db 3");
-        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (one(&StatefulSet, "db"), &line[2..]));
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (db, &line[2..]));
         for line in ["sts", "sts,ds db", "all db", ""] {
             assert!(read_one_target(&words(line), "sts/db").is_err(), "{line}");
         }

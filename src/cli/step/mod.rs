@@ -11,7 +11,7 @@ use super::values::{JSON, words};
 use super::write::dry_run;
 use crate::command::Access;
 use crate::command::step::Request;
-use crate::command::targets::{TargetScope, TargetWord};
+use crate::command::targets::NamedTarget;
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
 use crate::model::hold::plan::Reach;
@@ -140,9 +140,8 @@ impl StepArgs {
             timeout: self.pace.timeout.filter(|limit| !limit.is_zero()),
             ended_holder: None,
         };
-        let scope = TargetScope::of(target, access.namespace.clone());
         Ok(Request {
-            scope,
+            target: NamedTarget { namespace: access.namespace.clone(), ..target },
             options,
             check: self.pace.check.filter(|command| !command.trim().is_empty()),
             strict: self.strict,
@@ -154,17 +153,15 @@ impl StepArgs {
     }
 
     /// Returns the target, and rejects a kind that cannot be stepped.
-    fn target(&self) -> Result<TargetWord> {
+    fn target(&self) -> Result<NamedTarget> {
         let (target, rest) = read_one_target(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
-        if let TargetWord::Named(kind, name) = &target
-            && let Err(reason) = kind.hold_method()
-        {
-            return Err(no_step(*kind, name, reason));
+        match target.kind.hold_method() {
+            Err(reason) => Err(no_step(target.kind, &target.name, reason)),
+            Ok(_) => Ok(target),
         }
-        Ok(target)
     }
 
     fn is_dry_run(&self, access: &Access) -> Result<bool> {

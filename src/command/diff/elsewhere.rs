@@ -4,7 +4,7 @@ use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef};
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::{Access, Source};
-use crate::command::targets::{TargetScope, TargetWord, find_workload, not_one};
+use crate::command::targets::{NamedTarget, find_workload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::portable_template::ComparableTemplates;
@@ -12,13 +12,14 @@ use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::revision::Revisions;
 use crate::render::diff::OtherWorkload;
+use crate::snapshot::Snapshot;
 use crate::world::{InputPath, World};
 
 /// Where the other workload of a comparison is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Elsewhere {
     /// Another workload; none for the same type and name.
-    pub workload: Option<TargetWord>,
+    pub workload: Option<NamedTarget>,
     /// Its namespace, if one is given.
     pub namespace: Option<String>,
     /// What it is read from.
@@ -73,33 +74,27 @@ impl Elsewhere {
     }
 }
 
-/// Compares a template of the workload of a scope with one of a workload elsewhere. Both are read concurrently.
+/// Compares a template of a workload with one of a workload elsewhere. Both are read concurrently.
 pub(super) async fn compare(
-    scope: &TargetScope,
+    target: &NamedTarget,
     [from, to]: [&TemplateRef; 2],
     secrets: SecretValues,
     elsewhere: &Elsewhere,
     source: &Source,
     other_source: &Source,
 ) -> Result<ComparedTemplates> {
-    let [target] = scope.targets.as_slice() else {
-        return Err(not_one());
-    };
-    let namespace = scope.namespace.as_deref();
-    let this = async { read(find_workload(scope, source).await?, from, source).await };
+    let this = async { read(find_workload(target, source).await?, from, source).await };
     let other = async {
-        let other_target = elsewhere.workload.as_ref().unwrap_or(target);
         // Without a namespace of its own a manifest belongs to that of the first workload.
-        let namespace = elsewhere.namespace.as_deref().or(namespace);
-        let other = if let (ElsewhereOrigin::File(_), Source::Snapshot(_)) = (&elsewhere.origin, other_source)
-        {
-            let namespace =
-                namespace.map_or_else(|| source.default_namespace(), |name| Ok(name.to_owned()))?;
-            declared(other_target, &namespace, other_source)
-        } else {
-            let scope = TargetScope::of(other_target.clone(), namespace.map(str::to_owned));
-            find_workload(&scope, other_source).await
-        };
+        let namespace = elsewhere.namespace.as_ref().or(target.namespace.as_ref()).cloned();
+        let other = elsewhere.workload.as_ref().unwrap_or(target).clone();
+        let other =
+            if let (ElsewhereOrigin::File(_), Source::Snapshot(file)) = (&elsewhere.origin, other_source) {
+                let namespace = namespace.map_or_else(|| source.default_namespace(), Ok)?;
+                declared(&other, &namespace, file)
+            } else {
+                find_workload(&NamedTarget { namespace, ..other }, other_source).await
+            };
         read(other?, to, other_source).await
     };
     let (this, other) = tokio::join!(biased; this, other);
@@ -125,13 +120,11 @@ async fn read(workload: Workload, word: &TemplateRef, source: &Source) -> Result
 }
 
 /// Finds a workload among the objects of a file.
-fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Workload> {
-    let (TargetWord::Named(kind, name), Source::Snapshot(file)) = (target, source) else {
-        return Err(not_one());
-    };
-    let object = file.only_named(kind.type_(), name, namespace)?;
+fn declared(target: &NamedTarget, namespace: &str, file: &Snapshot) -> Result<Workload> {
+    let type_ = target.kind.type_();
+    let object = file.only_named(type_, &target.name, namespace)?;
     Workload::of(object)
-        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{} have no rollouts", kind.type_().plural())))
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{} have no rollouts", type_.plural())))
 }
 
 fn joined(secrets: SecretValues, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {

@@ -12,7 +12,7 @@ use super::CommandOutcome;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
 use crate::command::context::Context;
-use crate::command::targets::{TargetScope, find_workload};
+use crate::command::targets::{NamedTarget, find_workload};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::diff::pod_update::UpdatedPods;
@@ -24,8 +24,8 @@ use crate::render::ui::{DocumentForm, Ui};
 /// The arguments of `diff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The workload: a scope with exactly one name.
-    pub scope: TargetScope,
+    /// The workload.
+    pub target: NamedTarget,
     /// The template to compare.
     pub from: TemplateRef,
     /// The template to compare it with: of the same workload, or of the one elsewhere.
@@ -50,9 +50,9 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let source = context.source;
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
-            let (scope, sides) = (&request.scope, [&request.from, &request.to]);
+            let (target, sides) = (&request.target, [&request.from, &request.to]);
             let other_source = context.other_source.unwrap_or(source);
-            elsewhere::compare(scope, sides, request.secrets, elsewhere, source, other_source).await?
+            elsewhere::compare(target, sides, request.secrets, elsewhere, source, other_source).await?
         }
         None => compare_revisions(request, source).await?,
     };
@@ -74,7 +74,7 @@ pub(super) fn diff_exit(exit: Exit) -> Exit {
 }
 
 async fn compare_revisions(request: &Request, source: &Source) -> Result<ComparedTemplates> {
-    let workload = find_workload(&request.scope, source).await?;
+    let workload = find_workload(&request.target, source).await?;
     let Observation { workload, revisions, .. } = read_revisions(workload, source).await?;
     let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
     let (from, to) = if is_unreleased {

@@ -12,7 +12,7 @@ use super::CommandOutcome;
 use super::context::{Context, new_lock};
 use super::event_loop::{Executor, drive};
 use super::preflight::{self, Planned};
-use super::targets::{TargetScope, find_workload, read_for_write};
+use super::targets::{NamedTarget, find_workload, read_for_write};
 use crate::cluster::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
@@ -27,11 +27,11 @@ use crate::render::ui::{DocumentForm, Ui};
 use crate::world::process::{Process, Processes};
 
 /// The arguments of `step`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Request {
-    /// The workload: a scope of one name.
-    pub scope: TargetScope,
+    /// The workload.
+    pub target: NamedTarget,
     /// The options of the command that the plan and its steps depend on.
     pub options: StepOptions,
     /// The command of `--check`. It is never stored in the cluster.
@@ -51,7 +51,7 @@ pub struct Request {
 /// Steps one workload, or prints its plan.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    let found = find_workload(&request.scope, source).await?;
+    let found = find_workload(&request.target, source).await?;
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }

@@ -38,12 +38,6 @@ pub struct TargetScope {
 }
 
 impl TargetScope {
-    /// Returns the scope of one target.
-    #[must_use]
-    pub fn of(target: TargetWord, namespace: Option<String>) -> Self {
-        Self { targets: vec![target], namespace, ..Self::default() }
-    }
-
     /// Whether a target is a type without a name, so that it may match several workloads.
     #[must_use]
     pub fn is_selection(&self) -> bool {
@@ -74,10 +68,15 @@ pub enum TargetWord {
     IfServed(&'static dyn Kind),
 }
 
-/// Returns the error for a command of one workload that gets none or several.
-#[must_use]
-pub fn not_one() -> Error {
-    Error::usage("exactly one workload must be named")
+/// The one workload of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTarget {
+    /// Its kind.
+    pub kind: &'static dyn Kind,
+    /// Its name.
+    pub name: String,
+    /// The namespace (`-n`).
+    pub namespace: Option<String>,
 }
 
 /// Reads the revisions and pods of a workload for a write, and prints what is missing.
@@ -108,13 +107,14 @@ pub async fn find_workloads<T: Borrow<Workload>>(
     Ok(found)
 }
 
-/// Finds the workload of a scope with exactly one name.
+/// Finds the one workload of a command.
 ///
 /// # Errors
 /// When the workload does not exist or cannot be read.
-pub async fn find_workload(scope: &TargetScope, source: &Source) -> Result<Workload> {
-    let [TargetWord::Named(kind, name)] = scope.targets.as_slice() else { return Err(not_one()) };
-    TargetFinder::new(scope, source, true)?.named(*kind, name, None).await
+pub async fn find_workload(target: &NamedTarget, source: &Source) -> Result<Workload> {
+    let scope = TargetScope { namespace: target.namespace.clone(), ..TargetScope::default() };
+    let finder = TargetFinder { source, namespace: namespace_of(&scope, source)?, suggests_names: true };
+    finder.named(target.kind, &target.name, None).await
 }
 
 /// Finds the workloads of one command.
