@@ -1,13 +1,15 @@
 //! The event loop of `status` and `step`: waits for events, passes them to an engine, executes its tasks, and prints its
-//! reports or draws them as live frames. SIGINT, SIGTERM and SIGHUP are events, here and for other verbs that wait.
+//! reports or draws them as live frames.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::stop_signals::StopSignals;
 use crate::cluster::observe::Observer;
 use crate::cluster::source::Cluster;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
@@ -20,36 +22,34 @@ use crate::world::{Signals, Terminal};
 /// terminal shows only a few frames per second.
 const REDRAW_DELAY: Duration = Duration::from_millis(100);
 
-/// Executes the tasks of an engine, and shows its reports.
-pub(super) trait Executor<E: Engine> {
-    /// Executes a task, or starts to. Returns the answer, if it is known already.
-    async fn execute(
+/// Executes the tasks of an engine, and shows its reports. Its requests live for `'a`.
+pub(super) trait Executor<'a, E: Engine> {
+    /// Whether the requests in flight are awaited even if the engine is finished, because they may be writes. Otherwise
+    /// they are cancelled then. A second signal cancels all.
+    const AWAITS_REQUESTS: bool = false;
+
+    /// Executes a task, or starts a request that does.
+    fn execute(
         &mut self,
         task: E::Task,
         engine: &E,
         observer: &mut Observer,
+        requests: &mut RequestsInFlight<'a, E::Answer>,
         now: Now,
         ui: &mut Ui,
-    ) -> Option<E::Answer>;
+    );
 
-    /// Waits until a task that was started ends. Returns its answer, if it has one. Cancel safe; never completes without such
-    /// a task.
-    async fn answer(&mut self) -> Option<E::Answer> {
-        std::future::pending().await
-    }
-
-    /// Whether a task that was started has to be awaited, even after one signal: it may be a write in flight.
-    fn is_busy(&self) -> bool {
-        false
-    }
-
-    /// Returns a change of a target for the engine; none if the executor completes it, and answers then.
-    fn pass_on(&mut self, change: TargetEvent) -> Option<TargetEvent> {
+    /// Returns a change of a target for the engine; none if a request completes it, and answers then.
+    fn pass_on(
+        &mut self,
+        change: TargetEvent,
+        _requests: &mut RequestsInFlight<'a, E::Answer>,
+    ) -> Option<TargetEvent> {
         Some(change)
     }
 
-    /// Called after each event.
-    fn after_event(&mut self, _engine: &E) {}
+    /// Whether a request may begin no write any more.
+    fn must_stop_writing(engine: &E) -> bool;
 
     /// Returns the signal that stands for a stdout that cannot be written any more; none ends the loop.
     fn without_output(&self) -> Option<StopSignal> {
@@ -71,11 +71,41 @@ pub(super) trait Executor<E: Engine> {
     fn frame(&self, engine: &E, now: Now, size: Terminal) -> Frame;
 }
 
+/// The requests of an executor that have no answer yet. Dropping them cancels them.
+pub(super) struct RequestsInFlight<'a, A> {
+    requests: FuturesUnordered<LocalBoxFuture<'a, Option<A>>>,
+    must_stop_writing: watch::Sender<bool>,
+}
+
+impl<'a, A> RequestsInFlight<'a, A> {
+    fn new() -> Self {
+        Self { requests: FuturesUnordered::new(), must_stop_writing: watch::channel(false).0 }
+    }
+
+    /// Starts a request. Its answer, if it has one, is an event.
+    pub(super) fn start(&mut self, request: impl Future<Output = Option<A>> + 'a) {
+        self.requests.push(Box::pin(request));
+    }
+
+    /// Returns whether a request may begin no write any more, which a request looks up before each write.
+    pub(super) fn must_stop_writing(&self) -> watch::Receiver<bool> {
+        self.must_stop_writing.subscribe()
+    }
+
+    /// Waits until a request ends. Returns its answer, if it has one. Cancel safe; never completes without a request.
+    async fn answer(&mut self) -> Option<A> {
+        match self.requests.next().await {
+            Some(answer) => answer,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 /// Watches workloads from the state in which they were found, and drives an engine until it is finished. Returns the engine and
 /// the time of its end.
-pub(super) async fn drive<E: Engine>(
+pub(super) async fn drive<'a, E: Engine>(
     engine: E,
-    executor: &mut impl Executor<E>,
+    executor: &mut impl Executor<'a, E>,
     found: &[Workload],
     cluster: &Arc<Cluster>,
     signals: Signals,
@@ -84,6 +114,7 @@ pub(super) async fn drive<E: Engine>(
     let mut event_loop = EventLoop {
         engine,
         executor,
+        requests: RequestsInFlight::new(),
         cluster,
         observer: Observer::of_found(Arc::clone(cluster), found),
         started: Instant::now(),
@@ -97,13 +128,14 @@ pub(super) async fn drive<E: Engine>(
     (event_loop.engine, now)
 }
 
-struct EventLoop<'a, E: Engine, X> {
+struct EventLoop<'a, 'l, E: Engine, X> {
     engine: E,
-    executor: &'a mut X,
-    cluster: &'a Cluster,
+    executor: &'l mut X,
+    requests: RequestsInFlight<'a, E::Answer>,
+    cluster: &'l Cluster,
     observer: Observer,
     started: Instant,
-    ui: &'a mut Ui,
+    ui: &'l mut Ui,
     /// The last results, which are not printed yet.
     results: Vec<E::Report>,
     /// When the frame on the terminal was drawn.
@@ -112,7 +144,7 @@ struct EventLoop<'a, E: Engine, X> {
     needs_redraw: bool,
 }
 
-impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
+impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
     /// Returns the current time, by the monotonic clock and by the API server's clock.
     fn now(&self) -> Now {
         Now { elapsed: self.started.elapsed(), server_time: self.cluster.now() }
@@ -124,7 +156,7 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
     /// always be ready, and would starve timers. A wait that is dropped loses no event.
     async fn run(&mut self, mut stops: StopSignals) {
         let (mut is_stopped, mut signals) = (false, 0);
-        while !self.engine.is_finished() || self.executor.is_busy() && signals < 2 {
+        while !self.engine.is_finished() || self.must_await_requests() && signals < 2 {
             let started = self.started;
             let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
             let events = tokio::select! {
@@ -133,18 +165,18 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
                     (is_stopped, signals) = (true, signals + 1);
                     vec![LoopEvent::Stop(stop)]
                 }
-                answer = self.executor.answer() => answer.map(LoopEvent::Answer).into_iter().collect(),
+                answer = self.requests.answer() => answer.map(LoopEvent::Answer).into_iter().collect(),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
                     vec![LoopEvent::Tick { since_answer: self.observer.since_answer() }]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
                 changes = self.observer.next() => self.events_of(changes),
             };
-            self.apply(events).await;
-            if !is_stopped && !self.ui.can_write() && !self.executor.is_busy() {
+            self.apply(events);
+            if !is_stopped && !self.ui.can_write() && !self.must_await_requests() {
                 let Some(stop) = self.executor.without_output() else { break };
                 is_stopped = true;
-                self.apply(vec![LoopEvent::Stop(stop)]).await;
+                self.apply(vec![LoopEvent::Stop(stop)]);
             }
             self.redraw_if_due();
         }
@@ -156,7 +188,7 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
                 mut changes = self.observer.next() => {
                     changes.retain(|(_, change)| matches!(change, TargetEvent::Log(_)));
                     let events = self.events_of(changes);
-                    self.apply(events).await;
+                    self.apply(events);
                 }
             }
         }
@@ -166,8 +198,14 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
         }
     }
 
+    fn must_await_requests(&self) -> bool {
+        X::AWAITS_REQUESTS && !self.requests.requests.is_empty()
+    }
+
     fn events_of(&mut self, changes: Vec<(TargetId, TargetEvent)>) -> Vec<LoopEvent<E::Answer>> {
-        let pass_on = |(target, change)| Some(LoopEvent::Target(target, self.executor.pass_on(change)?));
+        let pass_on = |(target, change)| {
+            Some(LoopEvent::Target(target, self.executor.pass_on(change, &mut self.requests)?))
+        };
         changes.into_iter().filter_map(pass_on).collect()
     }
 
@@ -186,10 +224,9 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
         }
     }
 
-    /// Applies events, and those that follow from the tasks. Events that arrive meanwhile wait in the observer.
-    async fn apply(&mut self, events: Vec<LoopEvent<E::Answer>>) {
-        let mut events = VecDeque::from(events);
-        while let Some(event) = events.pop_front() {
+    /// Applies events. Those that arrive meanwhile wait in the observer.
+    fn apply(&mut self, events: Vec<LoopEvent<E::Answer>>) {
+        for event in events {
             let now = self.now();
             let Effects { reports, tasks } = self.engine.apply(event, now);
             self.needs_redraw |= !reports.is_empty();
@@ -200,84 +237,11 @@ impl<E: Engine, X: Executor<E>> EventLoop<'_, E, X> {
                     self.executor.report(&self.engine, &report, now, self.ui);
                 }
             }
-            self.executor.after_event(&self.engine);
+            self.requests.must_stop_writing.send_replace(X::must_stop_writing(&self.engine));
             for task in tasks {
-                let answer =
-                    self.executor.execute(task, &self.engine, &mut self.observer, now, self.ui).await;
-                events.extend(answer.map(LoopEvent::Answer));
+                let (engine, requests) = (&self.engine, &mut self.requests);
+                self.executor.execute(task, engine, &mut self.observer, requests, now, self.ui);
             }
         }
     }
-}
-
-/// The number of SIGHUP, the same on every Unix.
-const SIGHUP: i32 = 1;
-
-/// The number of SIGINT.
-const SIGINT: i32 = 2;
-
-/// Waits for SIGINT, SIGTERM and SIGHUP. Handles them while it exists, so that the command can print a last
-/// report before it exits.
-pub(super) struct StopSignals(BoxStream<'static, StopSignal>);
-
-impl StopSignals {
-    pub(super) fn new(signals: Signals) -> Self {
-        Self(match signals {
-            Signals::Ignored => stream::pending().boxed(),
-            Signals::Process => of_this_process(),
-            Signals::Sent(numbers) => {
-                let next = |mut numbers: tokio::sync::watch::Receiver<i32>| async {
-                    let number = numbers.changed().await.map(|()| *numbers.borrow_and_update()).ok()?;
-                    let stop = match number {
-                        SIGHUP => StopSignal::HungUp,
-                        SIGINT => StopSignal::Interrupted,
-                        _ => StopSignal::Terminated,
-                    };
-                    Some((stop, numbers))
-                };
-                stream::unfold(numbers, next).boxed()
-            }
-        })
-    }
-
-    /// Waits for the next signal.
-    pub(super) async fn next(&mut self) -> StopSignal {
-        match self.0.next().await {
-            Some(stop) => stop,
-            None => std::future::pending().await,
-        }
-    }
-}
-
-#[cfg(unix)]
-fn of_this_process() -> BoxStream<'static, StopSignal> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let hang_up = (!ignores_hang_up()).then_some((SignalKind::hangup(), StopSignal::HungUp));
-    let signals = [
-        (SignalKind::interrupt(), StopSignal::Interrupted),
-        (SignalKind::terminate(), StopSignal::Terminated),
-    ];
-    let streams = signals.into_iter().chain(hang_up).filter_map(|(kind, stop)| {
-        let next = move |mut signals: tokio::signal::unix::Signal| async move {
-            signals.recv().await.map(|()| (stop, signals))
-        };
-        Some(stream::unfold(signal(kind).ok()?, next).boxed())
-    });
-    stream::select_all(streams).boxed()
-}
-
-#[cfg(not(unix))]
-fn of_this_process() -> BoxStream<'static, StopSignal> {
-    let interrupted =
-        async |()| Some((tokio::signal::ctrl_c().await.map(|()| StopSignal::Interrupted).ok()?, ()));
-    stream::unfold((), interrupted).boxed()
-}
-
-/// Whether the process ignores SIGHUP, as under `nohup`. Known only on Linux; false on other systems.
-#[cfg(unix)]
-fn ignores_hang_up() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }

@@ -6,19 +6,17 @@
 //! 2. `event_loop.rs` passes it to the follower, with the time.
 //! 3. `model/follow/`: the target evaluates it, and returns reports and tasks.
 //! 4. `Following::report` prints each report: the status line, the causes, the result.
-//! 5. `FollowExecutor` executes each task. What it answers is an event again.
+//! 5. `Following::execute` executes each task, or starts a request. What that answers is an event again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::LocalBoxFuture;
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use k8s_openapi::jiff::Timestamp;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::context::{CommandOutcome, Context};
-use super::event_loop::{Executor, drive};
+use super::event_loop::{Executor, RequestsInFlight, drive};
 use super::patch::{self, PatchTarget};
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
 use crate::cluster::concurrent::with_optional_read;
@@ -31,7 +29,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::Patch;
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
-use crate::model::engine::{Now, PodRef, StopSignal, TargetId};
+use crate::model::engine::{Now, PodRef, TargetId};
 use crate::model::follow::{
     FollowOptions, FollowedTarget, Follower, FollowerAnswer, FollowerTask, Report, RollbackResult,
 };
@@ -108,13 +106,13 @@ pub(super) async fn run(
     so_far.print_errors(ui);
     let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
-    let (signals, mut executor) = (following.context.world.signals.clone(), FollowExecutor::new(following));
+    let (signals, mut executor) = (following.context.world.signals.clone(), following);
     let ((follower, _), configuration) = with_optional_read(
         drive(follower, &mut executor, &found, cluster, signals, ui),
         named_configuration(&following.configuration, following.context.source),
     )
     .await;
-    if executor.draws() {
+    if following.format == ReportFormat::Frames {
         following.draw_last(&follower, cluster.now(), ui);
     }
     if ui.is_closed() {
@@ -169,34 +167,20 @@ pub(super) fn print_remarks(
     }
 }
 
-/// Executes the tasks of a follower, and shows its reports.
-struct FollowExecutor<'a> {
-    following: &'a Following<'a>,
-    /// Whether a signal ends the command: it begins no write any more.
-    is_stopped: watch::Sender<bool>,
-    /// The rollbacks and the deletions in flight. A deletion has no answer.
-    in_flight: FuturesUnordered<LocalBoxFuture<'a, Option<FollowerAnswer>>>,
-}
+impl<'a> Executor<'a, Follower> for &'a Following<'a> {
+    const AWAITS_REQUESTS: bool = true;
 
-impl<'a> FollowExecutor<'a> {
-    fn new(following: &'a Following<'a>) -> Self {
-        let (is_stopped, _) = watch::channel(false);
-        Self { following, is_stopped, in_flight: FuturesUnordered::new() }
-    }
-}
-
-impl Executor<Follower> for FollowExecutor<'_> {
-    async fn execute(
+    fn execute(
         &mut self,
         (id, task): (TargetId, FollowerTask),
         follower: &Follower,
         observer: &mut Observer,
+        requests: &mut RequestsInFlight<'a, FollowerAnswer>,
         _now: Now,
         ui: &mut Ui,
-    ) -> Option<FollowerAnswer> {
-        let target = follower.targets().get(id.0)?;
-        let (source, messages) = (self.following.context.source, ui.messages());
-        let stopped = self.is_stopped.subscribe();
+    ) {
+        let Some(target) = follower.targets().get(id.0) else { return };
+        let (source, messages, stopped) = (self.context.source, ui.messages(), requests.must_stop_writing());
         match task {
             FollowerTask::Refresh => observer.refresh(id),
             FollowerTask::WatchWarnings => drop(observer.watch_warnings()),
@@ -205,49 +189,33 @@ impl Executor<Follower> for FollowExecutor<'_> {
             }
             FollowerTask::RollBack => {
                 let target = target.clone();
-                self.in_flight.push(Box::pin(async move {
+                requests.start(async move {
                     let written = undo_on_failure(&target, source, &messages, stopped).await;
                     Some((id, written.map(|written| written.map(Box::new))))
-                }));
+                });
             }
             FollowerTask::DeletePod(pod) => {
                 let workload = target.workload().clone();
-                self.in_flight.push(Box::pin(async move {
+                requests.start(async move {
                     if !*stopped.borrow() {
                         delete_stuck(&workload, &pod, source, &messages).await;
                     }
-                    None
-                }));
+                    None // the result arrives as ordinary events
+                });
             }
         }
-        None
     }
 
-    async fn answer(&mut self) -> Option<FollowerAnswer> {
-        match self.in_flight.next().await {
-            Some(answer) => answer,
-            None => std::future::pending().await,
-        }
-    }
-
-    fn is_busy(&self) -> bool {
-        !self.in_flight.is_empty()
-    }
-
-    fn after_event(&mut self, follower: &Follower) {
-        self.is_stopped.send_replace(follower.is_stopped());
-    }
-
-    fn without_output(&self) -> Option<StopSignal> {
-        None
+    fn must_stop_writing(follower: &Follower) -> bool {
+        follower.is_stopped()
     }
 
     fn draws(&self) -> bool {
-        self.following.format == ReportFormat::Frames
+        self.format == ReportFormat::Frames
     }
 
     fn report(&mut self, follower: &Follower, report: &(TargetId, Report), now: Now, ui: &mut Ui) {
-        self.following.report(follower, report, now, ui);
+        Following::report(self, follower, report, now, ui);
     }
 
     fn is_result(report: &(TargetId, Report)) -> bool {
@@ -255,8 +223,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
     }
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        let Following { names, shows_pods, .. } = *self.following;
-        Frame::of(follower, now, names, shows_pods, false, size)
+        Frame::of(follower, now, self.names, self.shows_pods, false, size)
     }
 }
 

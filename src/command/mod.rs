@@ -17,6 +17,7 @@ pub mod preview;
 pub mod restart;
 pub mod status;
 pub mod step;
+mod stop_signals;
 pub mod targets;
 pub mod undo;
 pub mod writing_verb;

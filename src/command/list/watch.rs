@@ -12,7 +12,7 @@ use crate::cluster::observe::Observer;
 use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::event_loop::StopSignals;
+use crate::command::stop_signals::StopSignals;
 use crate::command::targets::{TargetWord, is_absent, namespace_of};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use self::kubectl_apply::{ApplyResult, KubectlApply};
 use super::CommandOutcome;
 use super::diff::show_lines;
-use super::event_loop::StopSignals;
+use super::stop_signals::StopSignals;
 use super::preflight::{self, Planned};
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::reader::{Needs, read_all};

@@ -1,19 +1,17 @@
 //! Executes the tasks of a stepper, returns the results as events, and shows the reports.
 
-use std::cell::Cell;
 use std::future::Future;
-use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::LocalBoxFuture;
-use futures_util::stream::{FuturesUnordered, StreamExt, iter};
+use futures_util::stream::{StreamExt, iter};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::other_objects;
 use crate::cluster::observe::Observer;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
-use crate::command::event_loop::Executor;
+use crate::command::event_loop::{Executor, RequestsInFlight};
 use crate::command::patch::{PatchTarget, attempt};
 use crate::error::ErrorKind;
 use crate::model::api::patch::Patch;
@@ -52,24 +50,21 @@ pub(super) struct StepExecutor<'a> {
     is_json: bool,
     draws: bool,
     logs: ContainerLogs,
-    /// Whether no more pods may be deleted.
-    is_stopped: Rc<Cell<bool>>,
     messages: MessageWriter,
     /// Whether it has warned of the owners of the strategy.
     has_warned: bool,
-    /// The requests in flight: a write or a wave of deletions, and perhaps a check. Dropping them cancels them.
-    in_flight: FuturesUnordered<LocalBoxFuture<'a, StepAnswer>>,
 }
 
-impl Executor<Stepper> for StepExecutor<'_> {
-    async fn execute(
+impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
+    fn execute(
         &mut self,
         task: Task,
         stepper: &Stepper,
         observer: &mut Observer,
+        requests: &mut RequestsInFlight<'a, StepAnswer>,
         now: Now,
         ui: &mut Ui,
-    ) -> Option<StepAnswer> {
+    ) {
         let workload = stepper.workload();
         match task {
             Task::Refresh => observer.refresh(TARGET),
@@ -77,31 +72,28 @@ impl Executor<Stepper> for StepExecutor<'_> {
             Task::Write(patch) => {
                 observer.watch_warnings();
                 self.warn_once(stepper, ui);
-                self.in_flight.push(Box::pin(self.write(workload, *patch)));
+                requests.start(self.write(workload, *patch));
             }
             Task::DeletePods { pods, evict } => {
-                self.in_flight.push(Box::pin(self.delete_pods(workload, pods, evict)));
+                let stopped = requests.must_stop_writing();
+                requests.start(self.delete_pods(workload, pods, evict, stopped));
             }
             Task::RunCheck(batch) => {
                 let view = stepper.view(now);
-                self.in_flight.push(Box::pin(self.check(workload, view.as_ref(), &batch)));
+                requests.start(self.check(workload, view.as_ref(), &batch));
             }
-        }
-        None
-    }
-
-    async fn answer(&mut self) -> Option<StepAnswer> {
-        match self.in_flight.next().await {
-            Some(answer) => Some(answer),
-            None => std::future::pending().await,
         }
     }
 
     /// A refresh is delayed until its nodes are read too.
-    fn pass_on(&mut self, change: TargetEvent) -> Option<TargetEvent> {
+    fn pass_on(
+        &mut self,
+        change: TargetEvent,
+        requests: &mut RequestsInFlight<'a, StepAnswer>,
+    ) -> Option<TargetEvent> {
         match change {
             TargetEvent::Refreshed(observed) => {
-                self.in_flight.push(Box::pin(self.complete_refresh(observed)));
+                requests.start(self.complete_refresh(observed));
                 None
             }
             change => Some(change),
@@ -109,8 +101,8 @@ impl Executor<Stepper> for StepExecutor<'_> {
     }
 
     /// Sends no more deletions, also of the wave in flight, once the command ends or the plan is not its own any more.
-    fn after_event(&mut self, stepper: &Stepper) {
-        self.is_stopped.set(stepper.must_stop_deleting());
+    fn must_stop_writing(stepper: &Stepper) -> bool {
+        stepper.must_stop_deleting()
     }
 
     /// Without output the command stops as after SIGTERM, and releases its lock.
@@ -165,10 +157,8 @@ impl<'a> StepExecutor<'a> {
             is_json,
             draws,
             logs: ContainerLogs::default(),
-            is_stopped: Rc::default(),
             messages,
             has_warned: false,
-            in_flight: FuturesUnordered::new(),
         }
     }
 
@@ -182,12 +172,12 @@ impl<'a> StepExecutor<'a> {
     }
 
     /// Sends one patch of the workload.
-    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = StepAnswer> + use<'a> {
+    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
         let options = WriteOptions { dry_run: false, field_manager: self.field_manager };
         async move {
             let target = PatchTarget::of(&workload);
-            StepAnswer::Written(attempt(&mut patch, &target, options, source).await)
+            Some(StepAnswer::Written(attempt(&mut patch, &target, options, source).await))
         }
     }
 
@@ -198,9 +188,10 @@ impl<'a> StepExecutor<'a> {
         workload: &Workload,
         pods: Vec<PodRef>,
         evict: bool,
-    ) -> impl Future<Output = StepAnswer> + use<'a> {
+        stopped: watch::Receiver<bool>,
+    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
-        let (is_stopped, decided) = (Rc::clone(&self.is_stopped), Instant::now());
+        let decided = Instant::now();
         async move {
             let object = workload.object();
             let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
@@ -212,13 +203,13 @@ impl<'a> StepExecutor<'a> {
             };
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
-                    None if is_stopped.get() || decided.elapsed() >= WAVE_LIMIT => DeletionResult::NotSent,
+                    None if *stopped.borrow() || decided.elapsed() >= WAVE_LIMIT => DeletionResult::NotSent,
                     None => source.remove_pod(object.namespace(), pod, evict).await,
                     Some(why) => why.clone(),
                 }
             });
             let results = iter(deletions).buffered(CONCURRENT_DELETIONS).collect::<Vec<_>>().await;
-            StepAnswer::Deleted(pods.iter().cloned().zip(results).collect())
+            Some(StepAnswer::Deleted(pods.iter().cloned().zip(results).collect()))
         }
     }
 
@@ -228,7 +219,7 @@ impl<'a> StepExecutor<'a> {
         workload: &Workload,
         view: Option<&PlanView>,
         batch: &BatchView,
-    ) -> impl Future<Output = StepAnswer> + use<'a> {
+    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
         let command = self.check.filter(|_| is_wanted);
         let (environment, messages) = (&self.context.world.environment, self.messages.clone());
@@ -238,18 +229,18 @@ impl<'a> StepExecutor<'a> {
                 Some(command) => run_check(command, environment, &variables, messages).await,
                 None => CheckResult::NotRun, // the command has no --check
             };
-            StepAnswer::Checked(result)
+            Some(StepAnswer::Checked(result))
         }
     }
 
-    /// Completes a refresh: reads the nodes that it needs.
-    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = StepAnswer> + use<'a> {
+    /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
+    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
         let (source, messages) = (self.context.source, self.messages.clone());
         async move {
-            match other_objects::nodes_if_needed(&observed, source, &messages).await {
-                Ok(nodes) => StepAnswer::Refreshed { observed, nodes },
+            Some(match other_objects::nodes_if_needed(&observed, source, &messages).await {
+                Ok(nodes) => StepAnswer::Refreshed { observed, nodes, ended_holder },
                 Err(error) => StepAnswer::Unrefreshed(error),
-            }
+            })
         }
     }
 }
