@@ -20,6 +20,7 @@ pub mod step;
 mod stop_signals;
 pub mod targets;
 pub mod undo;
+mod undo_on_failure;
 pub mod writing_verb;
 
 pub use crate::cluster::kubeconfig::overrides;

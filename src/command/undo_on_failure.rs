@@ -1,0 +1,140 @@
+//! Rolls back a target that failed (`--undo-on-failure`), and deletes the pods that block its rollback.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use super::patch::{self, PatchTarget};
+use super::writing_verb::FIELD_MANAGER;
+use crate::cluster::reader::{Needs, read_one, reread};
+use crate::cluster::source::Source;
+use crate::cluster::write::WriteOptions;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::patch::Patch;
+use crate::model::change::undo::{UndoOptions, undo};
+use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
+use crate::model::engine::PodRef;
+use crate::model::follow::{FollowedTarget, RollbackResult};
+use crate::model::kind::Workload;
+use crate::render::message_writer::MessageWriter;
+use crate::render::owner_warnings;
+use crate::render::undo::{hold_effect, kept_pods};
+
+/// How long a rollback that cannot be written now is tried again. An API server restarts in less time.
+const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
+
+/// The first pause before a rollback is tried again. Each further one is twice as long, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
+/// first, also after a conflict, because the patch must match the objects as they are now. It tries again while the API server
+/// cannot be reached or is overloaded, until the command is `stopped`, but never after a write that may be stored.
+///
+/// # Errors
+/// When the template is no longer the followed one, when there is no stable revision, and when the write fails or its result
+/// is unknown.
+pub(super) async fn undo_on_failure(
+    target: &FollowedTarget,
+    source: &Source,
+    messages: &MessageWriter,
+    mut stopped: watch::Receiver<bool>,
+) -> Result<Option<Workload>, RollbackResult> {
+    let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
+    let (workload, begun) = (target.workload(), Instant::now());
+    let (mut pause, mut retries) = (FIRST_PAUSE, 0..MAX_CONFLICTS);
+    loop {
+        let prepared = tokio::select! {
+            biased;
+            _ = stopped.wait_for(|is_stopped| *is_stopped) => {
+                Err(Error::new(ErrorKind::Conflict, "a signal ended the command before the write"))
+            }
+            prepared = prepare_rollback(target, source, messages) => prepared,
+        };
+        let written = match prepared {
+            Ok(Some((to, patch))) => {
+                patch::apply(&patch, &PatchTarget::of(&to), options, source, messages).await
+            }
+            Ok(None) => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::Unreachable => WriteResult::Unavailable(error),
+            Err(error) => WriteResult::Refused(error),
+        };
+        let unavailable = match written {
+            WriteResult::Stored(object) => {
+                return Workload::of(object).map(Some).ok_or_else(|| {
+                    let name = workload.target();
+                    let message =
+                        format!("the server answered to the rollback of {name} with another object");
+                    RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
+                });
+            }
+            WriteResult::Conflict(conflict) if !conflict.is_unanswered && retries.next().is_some() => {
+                continue;
+            }
+            WriteResult::Conflict(conflict) => {
+                let error = conflict.error(workload, "its rollback was prepared");
+                let is_unknown = conflict.is_unanswered;
+                return Err(if is_unknown {
+                    RollbackResult::unknown(&error)
+                } else {
+                    RollbackResult::not_started(&error)
+                });
+            }
+            WriteResult::Refused(error) => return Err(RollbackResult::not_started(&error)),
+            WriteResult::Unknown(error) => return Err(RollbackResult::unknown(&error)),
+            WriteResult::Unavailable(error) => error,
+        };
+        if begun.elapsed() + pause > ROLLBACK_LIMIT {
+            return Err(RollbackResult::not_started(&unavailable));
+        }
+        if pause == FIRST_PAUSE {
+            let name = workload.target();
+            messages.note(&format!("note: {name} cannot be rolled back yet: {unavailable}; trying again"));
+        }
+        let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Returns the workload as it is now, and the patch that rolls it back; none if it has recovered.
+async fn prepare_rollback(
+    target: &FollowedTarget,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<Option<(Workload, Patch)>> {
+    let found = reread(target.workload(), source).await?;
+    let (observed, notes) = read_one(found, Needs::WRITE, source).await;
+    for note in &notes {
+        messages.note_once(note);
+    }
+    let observed = observed?;
+    let workload = &observed.workload;
+    if target.has_recovered(&observed, source.now()) {
+        let name = workload.target();
+        messages.note(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
+        return Ok(None);
+    }
+    let stable = target.rollback_revision(&observed);
+    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why.words()))?;
+    let undo = undo(&observed, stable, &UndoOptions::default())?;
+    let warnings = owner_warnings::before_an_undo(workload).into_iter();
+    let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
+    let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(&observed, &undo));
+    for line in warnings {
+        messages.note_once(&line);
+    }
+    let patch = undo.patch;
+    Ok(Some((observed.workload, patch)))
+}
+
+/// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
+/// continues when the user deletes the pod.
+pub(super) async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, messages: &MessageWriter) {
+    messages.note(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
+    let namespace = workload.object().namespace();
+    // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
+    if let Some(why) = source.remove_pod(namespace, pod, false).await.refusal() {
+        messages.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+    }
+}
