@@ -24,10 +24,6 @@ use crate::render::undo::{hold_effect, kept_pods};
 /// How long a rollback that cannot be written now is tried again. An API server restarts in less time.
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
 
-/// The first pause before a rollback is tried again. Each further one is twice as long, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(8);
-
 /// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
 /// first, also after a conflict, because the patch must match the objects as they are now. It tries again while the API server
 /// cannot be reached or is overloaded, until the command is `stopped`, but never after a write that may be stored.
@@ -43,7 +39,8 @@ pub(super) async fn undo_on_failure(
 ) -> Result<Option<Workload>, RollbackResult> {
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let (workload, begun) = (target.workload(), Instant::now());
-    let (mut pause, mut retries) = (FIRST_PAUSE, 0..MAX_CONFLICTS);
+    let cluster = source.writable().map_err(|error| RollbackResult::not_started(&error))?;
+    let (mut tries, mut conflicts) = (0, 0..MAX_CONFLICTS);
     loop {
         let prepared = tokio::select! {
             biased;
@@ -69,7 +66,7 @@ pub(super) async fn undo_on_failure(
                     RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
                 });
             }
-            WriteResult::Conflict(conflict) if !conflict.is_unanswered && retries.next().is_some() => {
+            WriteResult::Conflict(conflict) if !conflict.is_unanswered && conflicts.next().is_some() => {
                 continue;
             }
             WriteResult::Conflict(conflict) => {
@@ -85,15 +82,16 @@ pub(super) async fn undo_on_failure(
             WriteResult::Unknown(error) => return Err(RollbackResult::unknown(&error)),
             WriteResult::Unavailable(error) => error,
         };
+        let pause = cluster.pause_before_retry(tries);
         if begun.elapsed() + pause > ROLLBACK_LIMIT {
             return Err(RollbackResult::not_started(&unavailable));
         }
-        if pause == FIRST_PAUSE {
+        if tries == 0 {
             let name = workload.target();
             messages.note(&format!("note: {name} cannot be rolled back yet: {unavailable}; trying again"));
         }
         let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
-        pause = (2 * pause).min(LONGEST_PAUSE);
+        tries += 1;
     }
 }
 

@@ -149,6 +149,12 @@ impl Cluster {
         self.client.kubeconfig(|| self.now()).await
     }
 
+    /// Returns the pause before a command repeats what failed `tries` times before, as between the retries of a read.
+    #[must_use]
+    pub fn pause_before_retry(&self, tries: u32) -> Duration {
+        self.backoff.pause(tries)
+    }
+
     /// Returns the namespace of the kubeconfig's context.
     pub(super) fn namespace(&self) -> Option<&str> {
         self.server.endpoint.namespace.as_deref()

@@ -171,6 +171,11 @@ impl Backoff {
         backoff(tries, delay, self.jitter())
     }
 
+    /// Returns the pause before a command repeats what failed `tries` times before.
+    pub(super) fn pause(&self, tries: u32) -> Duration {
+        backoff(tries, Duration::ZERO, self.jitter())
+    }
+
     /// Returns the next number between 0 and 1 (`SplitMix64`).
     fn jitter(&self) -> f64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

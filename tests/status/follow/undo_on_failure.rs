@@ -334,7 +334,7 @@ async fn a_rollback_that_the_server_cannot_take_now_is_tried_again() {
     let forbidden = FaultAction::Refuse(Refusal::with_status(403, "no"));
     for (fault, sent, live, seconds) in [
         (Fault::on(patches(), overloaded()).times(3), 4, "app:1.0", 0..40),
-        (Fault::on(patches(), overloaded()), 10, "app:2.0-bad", 60..75),
+        (Fault::on(patches(), overloaded()), 14, "app:2.0-bad", 60..75),
         (Fault::on(patches(), forbidden).once(), 1, "app:2.0-bad", 0..20),
     ] {
         let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
