@@ -176,10 +176,11 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
             FollowerTask::ReadLog(log) => {
                 observer.read_log(id, target.workload().object().namespace(), log);
             }
-            FollowerTask::RollBack => {
-                let target = target.clone();
+            FollowerTask::RollBack { start, unless_recovered } => {
+                let found = target.workload().clone();
                 requests.start(async move {
-                    let written = undo_on_failure(&target, source, &messages, stopped).await;
+                    let written =
+                        undo_on_failure(&found, &start, unless_recovered, source, &messages, stopped).await;
                     Some((id, written.map(|written| written.map(Box::new))))
                 });
             }

@@ -7,8 +7,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::stop_signals::StopSignals;
 use super::follow::{self, Following, print_remarks};
+use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;

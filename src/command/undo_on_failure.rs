@@ -15,8 +15,9 @@ use crate::model::api::patch::Patch;
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
 use crate::model::engine::PodRef;
-use crate::model::follow::{FollowedTarget, RollbackResult};
+use crate::model::follow::{NoRollback, RollbackResult, StartState, is_complete_and_ready};
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::render::message_writer::MessageWriter;
 use crate::render::owner_warnings;
 use crate::render::undo::{hold_effect, kept_pods};
@@ -32,28 +33,36 @@ const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
 /// When the template is no longer the followed one, when there is no stable revision, and when the write fails or its result
 /// is unknown.
 pub(super) async fn undo_on_failure(
-    target: &FollowedTarget,
+    workload: &Workload,
+    start: &StartState,
+    unless_recovered: bool,
     source: &Source,
     messages: &MessageWriter,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<Option<Workload>, RollbackResult> {
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
-    let (workload, begun) = (target.workload(), Instant::now());
-    let cluster = source.writable().map_err(|error| RollbackResult::not_started(&error))?;
+    let begun = Instant::now();
+    let cluster = source.writable().map_err(|error| RollbackResult::not_written(&error))?;
     let (mut tries, mut conflicts) = (0, 0..MAX_CONFLICTS);
     loop {
-        let prepared = tokio::select! {
+        let read = tokio::select! {
             biased;
             _ = stopped.wait_for(|is_stopped| *is_stopped) => {
-                Err(Error::new(ErrorKind::Conflict, "a signal ended the command before the write"))
+                let why = "a signal ended the command before the write".to_owned();
+                return Err(RollbackResult::NotStarted(NoRollback::NotWritten(why)));
             }
-            prepared = prepare_rollback(target, source, messages) => prepared,
+            read = read_again(workload, source, messages) => read,
         };
-        let written = match prepared {
-            Ok(Some((to, patch))) => {
-                patch::apply(&patch, &PatchTarget::of(&to), options, source, messages).await
+        let written = match read {
+            Ok(observed) if unless_recovered && is_complete_and_ready(&observed, source.now()) => {
+                let name = workload.target();
+                messages.note(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
+                return Ok(None);
             }
-            Ok(None) => return Ok(None),
+            Ok(observed) => {
+                let patch = rollback_patch(&observed, start, messages)?;
+                patch::apply(&patch, &PatchTarget::of(&observed.workload), options, source, messages).await
+            }
             Err(error) if error.kind() == ErrorKind::Unreachable => WriteResult::Unavailable(error),
             Err(error) => WriteResult::Refused(error),
         };
@@ -75,16 +84,16 @@ pub(super) async fn undo_on_failure(
                 return Err(if is_unknown {
                     RollbackResult::unknown(&error)
                 } else {
-                    RollbackResult::not_started(&error)
+                    RollbackResult::not_written(&error)
                 });
             }
-            WriteResult::Refused(error) => return Err(RollbackResult::not_started(&error)),
+            WriteResult::Refused(error) => return Err(RollbackResult::not_written(&error)),
             WriteResult::Unknown(error) => return Err(RollbackResult::unknown(&error)),
             WriteResult::Unavailable(error) => error,
         };
         let pause = cluster.pause_before_retry(tries);
         if begun.elapsed() + pause > ROLLBACK_LIMIT {
-            return Err(RollbackResult::not_started(&unavailable));
+            return Err(RollbackResult::not_written(&unavailable));
         }
         if tries == 0 {
             let name = workload.target();
@@ -95,40 +104,41 @@ pub(super) async fn undo_on_failure(
     }
 }
 
-/// Returns the workload as it is now, and the patch that rolls it back; none if it has recovered.
-async fn prepare_rollback(
-    target: &FollowedTarget,
-    source: &Source,
+/// Reads a workload again, with its revisions and pods.
+async fn read_again(found: &Workload, source: &Source, messages: &MessageWriter) -> Result<Observation> {
+    let (observed, notes) = read_one(reread(found, source).await?, Needs::WRITE, source).await;
+    notes.iter().for_each(|note| messages.note_once(note));
+    observed
+}
+
+/// Returns the patch that rolls a workload back. Prints what else it does.
+///
+/// # Errors
+/// The reason for which the workload is not rolled back.
+fn rollback_patch(
+    observed: &Observation,
+    start: &StartState,
     messages: &MessageWriter,
-) -> Result<Option<(Workload, Patch)>> {
-    let found = reread(target.workload(), source).await?;
-    let (observed, notes) = read_one(found, Needs::WRITE, source).await;
-    for note in &notes {
-        messages.note_once(note);
-    }
-    let observed = observed?;
+) -> Result<Patch, RollbackResult> {
     let workload = &observed.workload;
-    if target.has_recovered(&observed, source.now()) {
-        let name = workload.target();
-        messages.note(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
-        return Ok(None);
-    }
-    let stable = target.rollback_revision(&observed);
-    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why.words()))?;
-    let undo = undo(&observed, stable, &UndoOptions::default())?;
+    let stable = start.rollback_revision(observed).map_err(RollbackResult::NotStarted)?;
+    let undo = undo(observed, stable, &UndoOptions::default())
+        .map_err(|error| RollbackResult::not_written(&error))?;
     let warnings = owner_warnings::before_an_undo(workload).into_iter();
     let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
-    let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(&observed, &undo));
-    for line in warnings {
-        messages.note_once(&line);
-    }
-    let patch = undo.patch;
-    Ok(Some((observed.workload, patch)))
+    let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
+    warnings.for_each(|line| messages.note_once(&line));
+    Ok(undo.patch)
 }
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
 /// continues when the user deletes the pod.
-pub(super) async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, messages: &MessageWriter) {
+pub(super) async fn delete_stuck(
+    workload: &Workload,
+    pod: &PodRef,
+    source: &Source,
+    messages: &MessageWriter,
+) {
     messages.note(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.

@@ -172,7 +172,11 @@ impl<'a> StepExecutor<'a> {
     }
 
     /// Sends one patch of the workload.
-    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
+    fn write(
+        &self,
+        workload: &Workload,
+        mut patch: Patch,
+    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
         let options = WriteOptions { dry_run: false, field_manager: self.field_manager };
         async move {
@@ -234,7 +238,10 @@ impl<'a> StepExecutor<'a> {
     }
 
     /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
-    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
+    fn complete_refresh(
+        &self,
+        observed: Box<Observation>,
+    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
         let (source, messages) = (self.context.source, self.messages.clone());
         async move {
             Some(match other_objects::nodes_if_needed(&observed, source, &messages).await {

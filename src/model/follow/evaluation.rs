@@ -44,7 +44,7 @@ impl Warnings {
 }
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct RolloutEvaluation {
     pub(super) options: Arc<FollowOptions>,
     /// The reports and tasks that the follower has not taken yet.
@@ -325,7 +325,7 @@ fn pods_not_readable() -> Error {
 }
 
 /// The status of a target that was reported last, and its lines since its last progress.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct ReportedStatus {
     /// The verdict, as it was shown last.
     shown_verdict: Option<Verdict>,

@@ -21,6 +21,7 @@ mod evaluation;
 mod options;
 mod progress;
 mod report;
+mod start_state;
 mod target;
 mod undo_on_failure;
 
@@ -35,8 +36,9 @@ pub use report::{
     CauseChange, FollowerTask, Outcome, Report, Rollback, RollbackResult, RollbackTarget, RolloutFailure,
     ShortTimeout, TargetResult,
 };
-pub use target::{FollowedTarget, StartState};
-pub use undo_on_failure::NoRollback;
+pub use start_state::{NoRollback, StartState};
+pub use target::FollowedTarget;
+pub use undo_on_failure::is_complete_and_ready;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,8 +48,8 @@ use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, TargetId};
 use crate::model::kind::Workload;
 
-/// The answer to [`FollowerTask::RollBack`]: the workload after the rollback was written, none if the target
-/// [has recovered](FollowedTarget::has_recovered) before, or the result without a rollback to follow.
+/// The answer to [`FollowerTask::RollBack`]: the workload after the rollback was written, none if its rollout completed
+/// before, or the result without a rollback to follow.
 pub type FollowerAnswer = (TargetId, Result<Option<Box<Workload>>, RollbackResult>);
 
 /// Follows a set of workloads.

@@ -227,7 +227,7 @@ impl FollowOptions {
 }
 
 /// The expected revision.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum ExpectedRevision {
     /// As the user wrote it. It is resolved with the first complete observation.
     Named(RevisionWord),

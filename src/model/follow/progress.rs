@@ -64,7 +64,7 @@ const MIN_MOVES: u32 = 2;
 
 /// Estimates the time left from the speed so far: the first and the latest sample of the rollout of one revision, and
 /// the number of pods it must reach.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct EtaEstimator {
     /// The name of the revision.
     revision: Option<String>,
@@ -125,7 +125,7 @@ fn available_and_goal(observation: &Observation, now: Timestamp) -> (u32, u32) {
 }
 
 /// How long a goal has been reached, and until when that is not certain.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Stability {
     goal: Option<ReachedGoal>,
     /// When the updated pods will have been ready for long enough; none while one is not ready.
@@ -177,7 +177,7 @@ impl Stability {
 /// A container without a readiness probe is available the moment it starts, so a crashing one is
 /// available for short periods. Two observations can miss the crash between them, but its restart
 /// counter shows it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct ReachedGoal {
     /// When the goal was reached, counted from the start of the follower.
     since: Duration,

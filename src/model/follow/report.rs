@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::start_state::{NoRollback, StartState};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::cause::container_logs::{LogLines, LogRef};
@@ -139,7 +140,13 @@ pub enum FollowerTask {
     ReadLog(LogRef),
     /// Roll the target back to its stable revision if it still matches its start state, and apply
     /// [`FollowerAnswer`](super::FollowerAnswer).
-    RollBack,
+    RollBack {
+        /// The start state.
+        start: StartState,
+        /// Whether a rollout that has completed since its failure stays. With `--undo-on-failure=all` it is rolled back all
+        /// the same, as the others are at the same time: a release does not stay in parts.
+        unless_recovered: bool,
+    },
     /// Delete a pod with a uid precondition. The result arrives as ordinary events.
     DeletePod(PodRef),
 }
@@ -178,8 +185,8 @@ pub struct Rollback {
 /// The result of a requested rollback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackResult {
-    /// Nothing was written; the reason, as a sentence.
-    NotStarted(String),
+    /// Nothing was written.
+    NotStarted(NoRollback),
     /// It may have been written; the reason for which that is unknown, as a sentence.
     Unknown(String),
     /// The target was rolled back to another revision.
@@ -238,8 +245,8 @@ pub enum RolloutFailure {
 impl RollbackResult {
     /// Returns the result of a rollback that was not written.
     #[must_use]
-    pub fn not_started(error: &Error) -> Self {
-        Self::NotStarted(without_secrets(&error.to_string()))
+    pub fn not_written(error: &Error) -> Self {
+        Self::NotStarted(NoRollback::NotWritten(without_secrets(&error.to_string())))
     }
 
     /// Returns the result of a rollback that may have been written.

@@ -8,6 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::evaluation::{RolloutEvaluation, Warnings};
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
+use super::start_state::StartState;
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
 use crate::model::cause::{Cause, by_importance, last_lines_without_secrets};
 use crate::model::change::effect::{Effect, LeastTime};
@@ -18,7 +19,6 @@ use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
-use crate::model::text::json::Digest;
 use crate::model::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
@@ -28,21 +28,8 @@ const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest silence of a server that answers: it ends a watch without events after 30 s, and 5 s are for the next request.
 const LONGEST_SILENCE: Duration = Duration::from_secs(35);
 
-/// The state of a target when the follower started: its template, and its stable revision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StartState {
-    /// The uid of the workload.
-    pub(super) uid: String,
-    /// The template that was being rolled out.
-    pub(super) template: Digest,
-    /// The name and the template of the stable revision, or why there was none.
-    pub(super) stable: Result<(String, Digest), &'static str>,
-    /// Whether its rollout was complete.
-    pub(super) was_complete: bool,
-}
-
 /// One target: its observation, what was reported about it, and its result.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct FollowedTarget {
     /// The workload as it was found, or as its rollback was written. An older state is not taken then.
     pub(super) found_workload: Workload,

@@ -7,7 +7,8 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::options::UndoScope;
 use super::report::{FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
-use super::target::{FollowedTarget, StartState};
+use super::start_state::{NoRollback, StartState};
+use super::target::FollowedTarget;
 use crate::model::api::pod::Pod;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Now, PodRef};
@@ -15,34 +16,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::SETTLE_TIME;
-use crate::model::revision::Revision;
 use crate::model::status::verdict;
-
-/// Why a target is not rolled back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoRollback {
-    /// Its revisions and pods were not read.
-    Unread,
-    /// Another client rolled out another revision.
-    OtherRollout,
-    /// The rollout lacks only what `--until` waits for beyond its completion.
-    Complete,
-    /// The stable revision is missing; the reason, as a fragment.
-    NoStableRevision(&'static str),
-}
-
-impl NoRollback {
-    /// Returns the reason as a fragment.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Unread => "the observation is incomplete",
-            Self::OtherRollout => "another client rolled out another revision",
-            Self::Complete => "the rollout is complete",
-            Self::NoStableRevision(why) => why,
-        }
-    }
-}
 
 impl FollowedTarget {
     /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.
@@ -57,14 +31,14 @@ impl FollowedTarget {
         // stamps of pods, which are by the clocks of their nodes.
         let is_complete = matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_)))
             && self.observation().is_some_and(|observed| is_complete_and_ready(observed, now.server_time));
-        let revision = self.rollback_revision_after(&outcome);
-        let revision = revision.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
-        self.found_rollout_failed = !matches!(revision, Err(NoRollback::OtherRollout | NoRollback::Complete));
+        let rollback = self.rollback_after(&outcome);
+        let rollback = rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
+        self.found_rollout_failed = !matches!(rollback, Err(NoRollback::OtherRollout | NoRollback::Complete));
         let result = self.result_with(outcome, now.elapsed);
-        match revision {
-            Ok(revision) => self.start_rollback(result, revision),
+        match rollback {
+            Ok((start, revision)) => self.start_rollback(result, start, revision),
             Err(reason) => {
-                let rollback = Some(RollbackResult::NotStarted(reason.words().to_owned()));
+                let rollback = Some(RollbackResult::NotStarted(reason));
                 self.set_result(TargetResult { rollback, ..result });
             }
         }
@@ -81,9 +55,9 @@ impl FollowedTarget {
             return;
         }
         let outcome = Outcome::OtherTargetFailed(failed.to_owned());
-        if let Ok(revision) = self.rollback_revision_after(&outcome) {
+        if let Ok((start, revision)) = self.rollback_after(&outcome) {
             self.result = None;
-            self.start_rollback(self.result_with(outcome, elapsed), revision);
+            self.start_rollback(self.result_with(outcome, elapsed), start, revision);
         }
     }
 
@@ -96,46 +70,22 @@ impl FollowedTarget {
             && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && !start.was_complete)
     }
 
-    /// Whether the rollout that failed has completed since, and its pods stay ready. With `--undo-on-failure=all` it is rolled
-    /// back all the same, as the others are at the same time: a release does not stay in parts.
-    #[must_use]
-    pub fn has_recovered(&self, observation: &Observation, now: Timestamp) -> bool {
-        let failed = self.rollback.as_ref().map(|rollback| &rollback.failed.outcome);
-        self.options().undo_on_failure != Some(UndoScope::All)
-            && matches!(failed, Some(Outcome::Failed(_)))
-            && is_complete_and_ready(observation, now)
-    }
-
-    /// Returns the label of the revision to roll back to after this outcome.
-    fn rollback_revision_after(&self, outcome: &Outcome) -> Result<String, NoRollback> {
+    /// Returns the start state to roll back to after this outcome, and the label of its stable revision.
+    fn rollback_after(&self, outcome: &Outcome) -> Result<(StartState, String), NoRollback> {
         if matches!(outcome, Outcome::Failed(RolloutFailure::Replaced(_))) {
             return Err(NoRollback::OtherRollout);
         }
-        let observation = self.observation().ok_or(NoRollback::Unread)?;
-        self.rollback_revision(observation).map(Revision::label)
+        let (start, observation) =
+            self.start_state.as_ref().zip(self.observation()).ok_or(NoRollback::Unread)?;
+        Ok((start.clone(), start.rollback_revision(observation)?.label()))
     }
 
-    /// Returns the revision to roll back to. Only a workload that still matches its start state is rolled back, and only to a
-    /// revision that had ready pods then.
-    ///
-    /// # Errors
-    /// The reason for which it is not rolled back.
-    pub fn rollback_revision<'a>(&self, observation: &'a Observation) -> Result<&'a Revision, NoRollback> {
-        let start = self.start_state.as_ref().ok_or(NoRollback::Unread)?;
-        let workload = &observation.workload;
-        if workload.object().uid() != start.uid || workload.template_digest() != start.template {
-            return Err(NoRollback::OtherRollout);
-        }
-        start.stable.as_ref().map_err(|why| NoRollback::NoStableRevision(why))?;
-        let is_gone = NoRollback::NoStableRevision("the stable revision is not stored any more");
-        start.stable_revision(observation).ok_or(is_gone)
-    }
-
-    fn start_rollback(&mut self, result: TargetResult, revision: String) {
+    fn start_rollback(&mut self, result: TargetResult, start: StartState, revision: String) {
         let (failed, causes) = (result.clone(), self.causes().cloned().collect());
         self.rollback = Some(Rollback { failed, causes, revision: revision.clone(), is_written: false });
         self.evaluation.effects.reports.push(Report::RollbackStarted { result, revision });
-        self.evaluation.effects.tasks.push(FollowerTask::RollBack);
+        let unless_recovered = self.options().undo_on_failure != Some(UndoScope::All);
+        self.evaluation.effects.tasks.push(FollowerTask::RollBack { start, unless_recovered });
     }
 
     /// Applies the result of the rollback's write. The rollback is evaluated from the start; a target that recovered before
@@ -196,22 +146,6 @@ impl FollowedTarget {
     }
 }
 
-impl StartState {
-    /// Records the state of a workload as it was found, with its first complete observation.
-    pub(super) fn of(found: &Workload, observation: &Observation) -> Self {
-        let stable = observation.stable_at_start().map(|revision| (revision.name.clone(), revision.digest));
-        let was_complete = verdict(observation).state == RolloutState::Complete;
-        Self { uid: found.object().uid().to_owned(), template: found.template_digest(), stable, was_complete }
-    }
-
-    /// Returns the stable revision at the start, if it still exists with the same template.
-    #[must_use]
-    pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Option<&'a Revision> {
-        let (name, template) = self.stable.as_ref().ok()?;
-        observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
-    }
-}
-
 impl Rollback {
     /// Returns the result: the failure, and the outcome of the rollback.
     pub(super) fn end(self, outcome: Outcome, elapsed: Duration) -> TargetResult {
@@ -221,7 +155,8 @@ impl Rollback {
 }
 
 /// Whether a rollout is complete, and its pods stay ready. A container in a crash loop is ready for a moment.
-fn is_complete_and_ready(observation: &Observation, now: Timestamp) -> bool {
+#[must_use]
+pub fn is_complete_and_ready(observation: &Observation, now: Timestamp) -> bool {
     let is_settled = |since| now.duration_since(since) >= SETTLE_TIME.try_into().unwrap_or_default();
     let stays_ready = |pod: &Pod| pod.ready && pod.ready_since().is_some_and(is_settled);
     verdict(observation).state == RolloutState::Complete

@@ -130,8 +130,8 @@ fn rollback_target(to: &RollbackTarget) -> Value {
 /// Returns the result of a rollback.
 fn rollback(result: &RollbackResult) -> Value {
     let (to, outcome, reason) = match result {
-        RollbackResult::NotStarted(why) => (Value::Null, "not-started", Some(why)),
-        RollbackResult::Unknown(why) => (Value::Null, "unknown", Some(why)),
+        RollbackResult::NotStarted(why) => (Value::Null, "not-started", Some(why.words())),
+        RollbackResult::Unknown(why) => (Value::Null, "unknown", Some(why.as_str())),
         RollbackResult::RolledBack { revision, outcome } => {
             (revision_json(revision), outcome.json_name(), None)
         }

@@ -238,7 +238,7 @@ pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) 
     };
     // The command would undo what another client rolled out meanwhile.
     let was_tried = result.rollback.as_ref().is_some_and(|one| match one {
-        RollbackResult::NotStarted(why) => why == NoRollback::OtherRollout.words(),
+        RollbackResult::NotStarted(why) => *why == NoRollback::OtherRollout,
         _ => true,
     });
     view.rollback.as_deref().filter(|_| helps && !was_tried)
@@ -332,11 +332,10 @@ fn rollback_line(
 ) -> String {
     let name = names.name(target.workload());
     let words = rollback_words(target, rollback);
-    if let RollbackResult::NotStarted(why) | RollbackResult::Unknown(why) = rollback {
-        return format!("error: {name}: {words}: {why}");
-    }
-    match failure {
-        Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {words}"),
+    match (rollback, failure) {
+        (RollbackResult::NotStarted(why), _) => format!("error: {name}: {words}: {}", why.words()),
+        (RollbackResult::Unknown(why), _) => format!("error: {name}: {words}: {why}"),
+        (_, Outcome::OtherTargetFailed(other)) => format!("error: {other} failed; {name}: {words}"),
         _ => format!("error: {name} failed; {words}"),
     }
 }

@@ -76,7 +76,7 @@ fn the_rollback_target_is_reported_once_and_first() {
 }
 
 fn rollback_requests(fixture: &FollowerFixture) -> usize {
-    fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::RollBack)).count()
+    fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::RollBack { .. })).count()
 }
 
 fn failed_with_request() -> FollowerFixture {
@@ -101,6 +101,10 @@ fn failure() -> Outcome {
 #[expect(clippy::unnecessary_wraps, reason = "it is held against what may be none")]
 fn rolled_back_to(revision: &str, outcome: Outcome) -> Option<RollbackResult> {
     Some(RollbackResult::RolledBack { revision: revision.to_owned(), outcome })
+}
+
+fn not_written(why: &str) -> RollbackResult {
+    RollbackResult::NotStarted(NoRollback::NotWritten(why.to_owned()))
 }
 
 #[test]
@@ -182,7 +186,7 @@ fn a_complete_rollout_is_not_rolled_back() {
     fixture.pass(65);
     let TargetResult { outcome, rollback, .. } = end(&fixture);
     assert!(matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_))), "{outcome:?}");
-    let reason = RollbackResult::NotStarted("the rollout is complete".to_owned());
+    let reason = RollbackResult::NotStarted(NoRollback::Complete);
     assert_eq!((rollback_requests(&fixture), rollback), (0, Some(reason)));
 }
 
@@ -190,13 +194,10 @@ fn a_complete_rollout_is_not_rolled_back() {
 fn a_refused_rollback_ends_with_the_reason() {
     let refused = |message| Error::new(ErrorKind::Refused, message);
     for (unwritten, expected) in [
+        (RollbackResult::not_written(&refused("admission says no")), not_written("admission says no")),
         (
-            RollbackResult::not_started(&refused("admission says no")),
-            RollbackResult::NotStarted("admission says no".to_owned()),
-        ),
-        (
-            RollbackResult::not_started(&refused("no value password=hunter2 may stand here")),
-            RollbackResult::NotStarted("no value password=*** may stand here".to_owned()),
+            RollbackResult::not_written(&refused("no value password=hunter2 may stand here")),
+            not_written("no value password=*** may stand here"),
         ),
         (
             RollbackResult::unknown(&refused("no answer: password=hunter2")),
@@ -289,7 +290,7 @@ fn a_signal_while_the_rollback_is_written_awaits_the_answer() {
     let error = Error::new(ErrorKind::Conflict, "no answer");
     for (answer, expected) in [
         (Ok(Some(Box::new(written().workload()))), rolled_back_to("1", Outcome::Interrupted(stop))),
-        (Err(RollbackResult::not_started(&error)), Some(RollbackResult::NotStarted("no answer".to_owned()))),
+        (Err(RollbackResult::not_written(&error)), Some(not_written("no answer"))),
         (Err(RollbackResult::unknown(&error)), Some(RollbackResult::Unknown("no answer".to_owned()))),
     ] {
         let mut fixture = failed_with_request();

@@ -42,7 +42,8 @@ impl Release {
         let output = self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
         let uid = |id: TargetId| self.follower.targets()[id.0].workload().object().uid().to_owned();
         self.reported.extend(output.reports.into_iter().map(|(id, report)| (uid(id), report)));
-        let requests = output.tasks.into_iter().filter(|(_, task)| *task == FollowerTask::RollBack);
+        let is_rollback = |task: &FollowerTask| matches!(task, FollowerTask::RollBack { .. });
+        let requests = output.tasks.into_iter().filter(|(_, task)| is_rollback(task));
         self.rolled_back.extend(requests.map(|(target, _)| target));
     }
 
@@ -134,7 +135,7 @@ fn every_result_is_reported_once_and_says_why() {
     release.write(0, &restored("a"));
     release.write(1, &restored("b"));
     let refused = Error::new(ErrorKind::Refused, "admission says no");
-    release.apply(LoopEvent::Answer((TargetId(2), Err(RollbackResult::not_started(&refused)))));
+    release.apply(LoopEvent::Answer((TargetId(2), Err(RollbackResult::not_written(&refused)))));
     assert!(release.follower.is_finished());
     let back = || Some(RollbackResult::RolledBack { revision: "1".to_owned(), outcome: Outcome::Reached });
     let other = || Outcome::OtherTargetFailed("deployment/web".to_owned());
@@ -144,7 +145,7 @@ fn every_result_is_reported_once_and_says_why() {
     });
     assert!(matches!(a.0, Outcome::Failed(RolloutFailure::Cause { .. })), "{a:?}");
     assert_eq!((a.1, b), (back(), (other(), back())));
-    assert_eq!(c, (other(), Some(RollbackResult::NotStarted("admission says no".to_owned()))));
+    assert_eq!(c, (other(), Some(RollbackResult::not_written(&refused))));
     assert_eq!(d, (Outcome::Reached, None));
 }
 
