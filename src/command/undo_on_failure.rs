@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::patch::{self, PatchTarget};
 use super::writing_verb::FIELD_MANAGER;
@@ -15,9 +15,11 @@ use crate::model::api::patch::Patch;
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
 use crate::model::engine::PodRef;
-use crate::model::follow::{NoRollback, RollbackResult, StartState, is_complete_and_ready};
+use crate::model::follow::{NoRollback, RollbackResult, StartState, is_complete_and_ready, stayed_complete};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
+use crate::model::observation::pod_stage::SETTLE_TIME;
+use crate::model::text::go_duration;
 use crate::render::message_writer::MessageWriter;
 use crate::render::owner_warnings;
 use crate::render::undo::{hold_effect, kept_pods};
@@ -51,15 +53,15 @@ pub(super) async fn undo_on_failure(
                 let why = "a signal ended the command before the write".to_owned();
                 return Err(RollbackResult::NotStarted(NoRollback::NotWritten(why)));
             }
-            read = read_again(workload, source, messages) => read,
+            read = read_failed(workload, unless_recovered, source, messages) => read,
         };
         let written = match read {
-            Ok(observed) if unless_recovered && is_complete_and_ready(&observed, source.now()) => {
+            Ok(None) => {
                 let name = workload.target();
                 messages.note(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
                 return Ok(None);
             }
-            Ok(observed) => {
+            Ok(Some(observed)) => {
                 let patch = rollback_patch(&observed, start, messages)?;
                 patch::apply(&patch, &PatchTarget::of(&observed.workload), options, source, messages).await
             }
@@ -102,6 +104,25 @@ pub(super) async fn undo_on_failure(
         let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
         tries += 1;
     }
+}
+
+/// Reads a workload again. None if it has recovered: its rollout has completed since its failure, and stays so in a second
+/// reading, after the time in which a container that starts may crash.
+async fn read_failed(
+    found: &Workload,
+    unless_recovered: bool,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<Option<Observation>> {
+    let observed = read_again(found, source, messages).await?;
+    if !unless_recovered || !is_complete_and_ready(&observed) {
+        return Ok(Some(observed));
+    }
+    let (name, period) = (found.target(), go_duration::short(SETTLE_TIME));
+    messages.note_once(&format!("note: {name}: complete now; not rolled back if it stays so for {period}"));
+    sleep(SETTLE_TIME).await;
+    let later = read_again(found, source, messages).await?;
+    Ok(Some(later).filter(|later| !stayed_complete(&observed, later)))
 }
 
 /// Reads a workload again, with its revisions and pods.

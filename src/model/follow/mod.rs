@@ -38,7 +38,7 @@ pub use report::{
 };
 pub use start_state::{NoRollback, StartState};
 pub use target::FollowedTarget;
-pub use undo_on_failure::is_complete_and_ready;
+pub use undo_on_failure::{is_complete_and_ready, stayed_complete};
 
 use std::sync::Arc;
 use std::time::Duration;

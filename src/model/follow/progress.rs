@@ -182,19 +182,22 @@ struct ReachedGoal {
     /// When the goal was reached, counted from the start of the follower.
     since: Duration,
     generation: i64,
-    /// The uid of each pod with the values that change if it fails between two observations.
-    pods: BTreeSet<(String, i64, Option<Timestamp>)>,
+    /// The uid and the trace of each pod.
+    pods: BTreeSet<(String, (i64, Option<Timestamp>))>,
+}
+
+/// Returns the values of a pod that change if it fails between two observations.
+pub(super) fn trace(pod: &Pod) -> (i64, Option<Timestamp>) {
+    let restarts = pod.containers.iter().map(|container| container.restarts).sum();
+    (restarts, pod.readiness.since)
 }
 
 impl ReachedGoal {
     /// Starts with all updated pods, or with the ready ones.
     fn new(observation: &Observation, only_ready: bool, now: Duration) -> Self {
         let pods = observation.updated_pods().filter(|pod| pod.ready || !only_ready);
-        let pods = pods.map(|pod| {
-            let restarts = pod.containers.iter().map(|container| container.restarts).sum();
-            (pod.uid.clone(), restarts, pod.readiness.since)
-        });
-        Self { since: now, generation: observation.workload.object().generation(), pods: pods.collect() }
+        let pods = pods.map(|pod| (pod.uid.clone(), trace(pod))).collect();
+        Self { since: now, generation: observation.workload.object().generation(), pods }
     }
 
     /// Keeps the start time if nothing happened since, and otherwise starts a new period. If the goal needs a share of the

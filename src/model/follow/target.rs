@@ -299,7 +299,7 @@ impl FollowedTarget {
             match self.evaluation.evaluate(observation, now) {
                 Some(outcome) if is_refresh || !self.evaluation.needs_refresh(&outcome) => {
                     if self.is_to_be_rolled_back(&outcome) {
-                        self.roll_back(outcome, now);
+                        self.roll_back(outcome, now.elapsed);
                     } else {
                         self.finish(outcome, now.elapsed);
                     }

@@ -1,11 +1,11 @@
 //! `--undo-on-failure`: whether a target that failed, or that follows the failure of another one, is rolled back, to which
 //! revision, and which pods block the rollback.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use k8s_openapi::jiff::Timestamp;
-
 use super::options::UndoScope;
+use super::progress::trace;
 use super::report::{FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::start_state::{NoRollback, StartState};
 use super::target::FollowedTarget;
@@ -15,7 +15,6 @@ use crate::model::engine::{Now, PodRef};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
-use crate::model::observation::pod_stage::SETTLE_TIME;
 use crate::model::status::verdict;
 
 impl FollowedTarget {
@@ -26,15 +25,17 @@ impl FollowedTarget {
     }
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
-    pub(super) fn roll_back(&mut self, outcome: Outcome, now: Now) {
-        // Only a deadline ends a rollout that is complete: `--until old-gone` waits longer. A cause is not weighed against the
-        // stamps of pods, which are by the clocks of their nodes.
+    pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration) {
+        // Only a deadline ends a rollout that is complete: `--until old-gone` waits longer. A container in a crash loop is
+        // ready for a moment.
+        let is_crash_loop = self.evaluation.causes.active().any(|cause| cause.id.ends_container());
         let is_complete = matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_)))
-            && self.observation().is_some_and(|observed| is_complete_and_ready(observed, now.server_time));
+            && !is_crash_loop
+            && self.observation().is_some_and(is_complete_and_ready);
         let rollback = self.rollback_after(&outcome);
         let rollback = rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
         self.found_rollout_failed = !matches!(rollback, Err(NoRollback::OtherRollout | NoRollback::Complete));
-        let result = self.result_with(outcome, now.elapsed);
+        let result = self.result_with(outcome, elapsed);
         match rollback {
             Ok((start, revision)) => self.start_rollback(result, start, revision),
             Err(reason) => {
@@ -154,11 +155,19 @@ impl Rollback {
     }
 }
 
-/// Whether a rollout is complete, and its pods stay ready. A container in a crash loop is ready for a moment.
+/// Whether a rollout is complete, and its pods are ready.
 #[must_use]
-pub fn is_complete_and_ready(observation: &Observation, now: Timestamp) -> bool {
-    let is_settled = |since| now.duration_since(since) >= SETTLE_TIME.try_into().unwrap_or_default();
-    let stays_ready = |pod: &Pod| pod.ready && pod.ready_since().is_some_and(is_settled);
+pub fn is_complete_and_ready(observation: &Observation) -> bool {
     verdict(observation).state == RolloutState::Complete
-        && observation.own_pods().filter(|pod| pod.is_active()).all(stays_ready)
+        && observation.own_pods().filter(|pod| pod.is_active()).all(|pod| pod.ready)
+}
+
+/// Whether a rollout is complete in two observations, and no pod failed between them. A container in a crash loop is ready for
+/// a moment. No stamp is compared with the server's time, because the clock of a node may differ.
+#[must_use]
+pub fn stayed_complete(before: &Observation, later: &Observation) -> bool {
+    let traces: HashMap<_, _> = before.own_pods().map(|pod| (pod.uid.as_str(), trace(pod))).collect();
+    let is_same = |pod: &Pod| traces.get(pod.uid.as_str()).is_none_or(|before| *before == trace(pod));
+    [before, later].into_iter().all(is_complete_and_ready)
+        && later.own_pods().filter(|pod| pod.is_active()).all(is_same)
 }

@@ -2,6 +2,7 @@
 
 use harness::prelude::*;
 use simcluster::KubeletTiming;
+use simcluster::store::Store;
 
 /// Creates a Deployment whose update crashes and runs from its fourth restart on, 70 seconds later.
 async fn recovering(replicas: i64) -> Cluster {
@@ -38,18 +39,39 @@ async fn the_waits_of_restart_and_undo_allow_restarts_too() {
     }
 }
 
-/// The server is slow to answer the read before the rollback, and the containers run by then.
+/// The server is slow to answer the read before the rollback, and the containers run by then. The clock of the node may be
+/// ahead.
 #[tokio::test(start_paused = true)]
 async fn a_rollout_that_completes_before_its_rollback_is_written_is_followed_on() {
-    let cluster = recovering(1).await;
-    // The first GET reads the workload, and the second is the refresh after the failure.
-    let slow = FaultAction::Delay(Duration::from_secs(28));
-    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), slow).after(2).once());
-    let output = cluster.status("deployment/web --undo-on-failure --fail-fast=55s").await;
-    output.ends(0).prints("deployment \"web\" successfully rolled out\n");
-    output.reports("error: deployment/web failed: crash-loop for 55s");
-    output.reports("note: deployment/web: not rolled back, because it has completed meanwhile\n");
-    assert_eq!(cluster.sim.requests().iter().filter(|request| request.method != "GET").count(), 0);
+    for is_ahead in [false, true] {
+        let cluster = recovering(1).await;
+        // The first GET reads the workload, and the second is the refresh after the failure.
+        let fault = |action| Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), action).after(2).once();
+        cluster.sim.fault(fault(FaultAction::Delay(Duration::from_secs(28))));
+        if is_ahead {
+            cluster.sim.fault(fault(FaultAction::write_before(set_ready_stamps_ahead)));
+        }
+        let output = cluster.status("deployment/web --undo-on-failure --fail-fast=55s").await;
+        output.ends(0).prints("deployment \"web\" successfully rolled out\n");
+        output.reports("error: deployment/web failed: crash-loop for 55s");
+        output.reports("note: deployment/web: complete now; not rolled back if it stays so for 10s\n");
+        output.reports("note: deployment/web: not rolled back, because it has completed meanwhile\n");
+        assert_eq!(cluster.sim.requests().iter().filter(|request| request.method != "GET").count(), 0);
+    }
+}
+
+/// Writes that each pod is ready since an hour from now.
+fn set_ready_stamps_ahead(store: &mut Store) {
+    let pods: Vec<_> = store.list(&PODS, None).map(|(key, pod)| (key.clone(), Value::clone(pod))).collect();
+    let later = (store.now() + Duration::from_secs(3600)).to_string();
+    for (key, pod) in pods {
+        let mut conditions = pod["status"]["conditions"].clone();
+        for condition in conditions.as_array_mut().unwrap().iter_mut().filter(|one| one["type"] == "Ready") {
+            condition["lastTransitionTime"] = later.clone().into();
+        }
+        let patch = json!({"status": {"conditions": conditions}});
+        store.patch(&key, Part::Status, Format::Merge, &patch, &Author::new("kubelet")).unwrap();
+    }
 }
 
 /// A rollout is stuck only after one more restart than are allowed.

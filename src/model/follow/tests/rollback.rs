@@ -172,22 +172,77 @@ fn a_target_that_recovered_before_the_write_is_followed_on() {
     assert_eq!(fixture.follower.exit(), Exit::Done);
 }
 
-/// Only its old pods do not end.
+/// A rollout without a progress deadline whose old pod does not end. The container of the new one is in this state.
+fn with_old_pod(counts: [i64; 4], container: &serde_json::Value) -> Truth {
+    let spec = serde_json::json!({"progressDeadlineSeconds": i32::MAX});
+    let pods = Truth { spec, ..deployment(counts) }.with_pod("new", 2, counts == DONE, container);
+    pods.with_pod("old", 1, true, &running(0))
+}
+
+/// The clock of a node may be ahead.
 #[test]
 fn a_complete_rollout_is_not_rolled_back() {
-    let with_old = |counts| {
-        let spec = serde_json::json!({"progressDeadlineSeconds": i32::MAX});
-        let pods = Truth { spec, ..deployment(counts) }.with_pod("new", 2, true, &running(0));
-        pods.with_pod("old", 1, true, &running(0))
+    for ready_since in [START, "2026-11-20T14:00:00Z"] {
+        let mut complete = with_old_pod(DONE, &running(0));
+        complete.pods[0]["status"]["conditions"][1]["lastTransitionTime"] = ready_since.into();
+        let deadline = Some(Duration::from_secs(60));
+        let options = FollowOptions { goal: Goal::OldGone, deadline, ..undoing() };
+        let mut fixture = FollowerFixture::of(options, with_old_pod(BEGUN, &running(0)));
+        fixture.becomes(complete);
+        fixture.pass(65);
+        let TargetResult { outcome, rollback, .. } = end(&fixture);
+        assert!(matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_))), "{outcome:?}");
+        let reason = RollbackResult::NotStarted(NoRollback::Complete);
+        assert_eq!((rollback_requests(&fixture), rollback), (0, Some(reason)), "{ready_since}");
+    }
+}
+
+/// Two observations are compared with each other, and no stamp with a clock.
+#[test]
+fn a_rollout_has_recovered_if_no_pod_failed_between_two_observations() {
+    let observation = |truth: &Truth| match truth.request_refresh() {
+        TargetEvent::Refreshed(observation) => *observation,
+        event => panic!("{event:?}"),
     };
-    let options = FollowOptions { goal: Goal::OldGone, deadline: Some(Duration::from_secs(60)), ..undoing() };
-    let mut fixture = FollowerFixture::of(options, with_old(BEGUN));
-    fixture.becomes(with_old(DONE));
-    fixture.pass(65);
-    let TargetResult { outcome, rollback, .. } = end(&fixture);
-    assert!(matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_))), "{outcome:?}");
-    let reason = RollbackResult::NotStarted(NoRollback::Complete);
-    assert_eq!((rollback_requests(&fixture), rollback), (0, Some(reason)));
+    let done = |restarts| deployment(DONE).with_pod("new", 2, true, &running(restarts));
+    let mut unready_between = done(3);
+    unready_between.pods[0]["status"]["conditions"][1]["lastTransitionTime"] = "2026-11-20T13:00:01Z".into();
+    for (later, expected) in [
+        (done(3), true),
+        (done(4), false),
+        (unready_between, false),
+        (deployment(BEGUN).with_pod("new", 2, true, &running(3)), false),
+        (deployment(DONE).with_pod("new", 2, false, &running(3)), false),
+        (done(3).with_pod("another", 2, true, &running(0)), true),
+        (done(3).with_pod("another", 2, false, &running(0)), false),
+    ] {
+        let (before, later) = (observation(&done(3)), observation(&later));
+        assert_eq!(stayed_complete(&before, &later), expected, "{later:?}");
+    }
+}
+
+/// The rollout is complete for a moment when the deadline passes. The clock of the node may be behind.
+#[test]
+fn a_rollout_in_a_crash_loop_is_not_complete() {
+    let runs = |restarts| {
+        let mut container = crashing(restarts);
+        container["state"] = serde_json::json!({"running": {"startedAt": START}});
+        with_old_pod(DONE, &container)
+    };
+    let options = FollowOptions {
+        goal: Goal::OldGone,
+        deadline: Some(Duration::from_secs(60)),
+        fail_fast: Some(Duration::from_secs(3600)),
+        ..undoing()
+    };
+    let mut fixture = FollowerFixture::of(options, with_old_pod(BEGUN, &crashing(2)));
+    fixture.becomes(runs(2));
+    fixture.pass(30);
+    fixture.becomes(with_old_pod(BEGUN, &crashing(3)));
+    fixture.pass(25);
+    fixture.becomes(runs(3));
+    fixture.pass(10);
+    assert_eq!((rollback_requests(&fixture), fixture.outcome()), (1, None));
 }
 
 #[test]
