@@ -28,8 +28,9 @@ use crate::render::undo::{hold_effect, kept_pods};
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
 
 /// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
-/// first, also after a conflict, because the patch must match the objects as they are now. It tries again while the API server
-/// cannot be reached or is overloaded, until the command is `stopped`, but never after a write that may be stored.
+/// first, also after a conflict, because the patch must match the objects as they are now. It tries again while they cannot
+/// be read, and while the API server cannot take the write, until the command is `stopped`. A server that has just started
+/// may also refuse reads. A write that may be stored is never repeated.
 ///
 /// # Errors
 /// When the template is no longer the followed one, when there is no stable revision, and when the write fails or its result
@@ -65,8 +66,8 @@ pub(super) async fn undo_on_failure(
                 let patch = rollback_patch(&observed, start, messages)?;
                 patch::apply(&patch, &PatchTarget::of(&observed.workload), options, source, messages).await
             }
-            Err(error) if error.kind() == ErrorKind::Unreachable => WriteResult::Unavailable(error),
-            Err(error) => WriteResult::Refused(error),
+            Err(error) if error.kind() == ErrorKind::NotFound => WriteResult::Refused(error),
+            Err(error) => WriteResult::Unavailable(error),
         };
         let unavailable = match written {
             WriteResult::Stored(object) => {

@@ -326,6 +326,32 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     assert_eq!((&rollback["outcome"], &rollback["toRevision"]), (&json!("unknown"), &Value::Null), "{last}");
 }
 
+/// A read before a rollback is repeated for a minute, but not after the workload was deleted.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_that_cannot_be_prepared_now_is_tried_again() {
+    let failed = || FaultAction::Refuse(Refusal::with_status(500, "etcdserver: leader changed"));
+    // The first GET reads the workload, the second one refreshes it, and the third one prepares the rollback.
+    let gets = || Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), failed()).after(2);
+    let lists = Fault::on(Requests::of(Verb::List, &REPLICASETS), failed()).after(2).times(2);
+    for (fault, live, result, seconds) in [
+        (gets().times(3), "app:1.0", "rolled back to revision 1 (now 3)", 0..40),
+        (lists, "app:1.0", "rolled back to revision 1 (now 3)", 0..40),
+        (gets(), "app:2.0-bad", "not rolled back: in-process:80 returned 500", 60..75),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
+        cluster.editor().set_image(&web, "app:2.0-bad");
+        cluster.advance(60).await;
+        cluster.sim.fault(fault);
+        let begun = tokio::time::Instant::now();
+        let output = cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await;
+        assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, live), "{}", output.transcript);
+        output.reports(result);
+        assert_eq!(writes(&cluster), usize::from(live == "app:1.0"), "{}", output.transcript);
+        assert!(seconds.contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+        output.reports("note: deployment/web cannot be rolled back yet: ");
+    }
+}
+
 /// A request that the server did not take is sent again for a minute, and a forbidden one is not.
 #[tokio::test(start_paused = true)]
 async fn a_rollback_that_the_server_cannot_take_now_is_tried_again() {
