@@ -8,8 +8,9 @@ use super::cause_ledger::{CauseLedger, CauseUpdate};
 use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
 use super::progress::{EtaEstimator, ProgressClock, Stability};
 use super::report::{
-    CauseChange, FollowerTask, Outcome, Report, RollbackTarget, RolloutFailure, ShortTimeout, TargetEffects,
+    CauseChange, FollowerTask, Outcome, Report, RolloutFailure, ShortTimeout, TargetEffects,
 };
+use super::start_state::StartState;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::{Cause, causes_of, stuck_if};
 use crate::model::change::effect::Effect;
@@ -219,10 +220,23 @@ impl RolloutEvaluation {
 
     /// Reports what is reported once of a target that is not finished: the rollback target at once, and the least time when
     /// the rollout first progresses.
-    pub(super) fn report_once(&mut self, observation: &Observation, elapsed: Duration) {
-        if self.options.undo_on_failure.is_some() && !self.rollback_target_reported {
+    pub(super) fn report_once(
+        &mut self,
+        start: Option<&StartState>,
+        observation: &Observation,
+        elapsed: Duration,
+    ) {
+        let start =
+            start.filter(|_| self.options.undo_on_failure.is_some() && !self.rollback_target_reported);
+        if let Some(start) = start {
             self.rollback_target_reported = true;
-            self.effects.reports.push(Report::RollbackTarget(RollbackTarget::of(observation)));
+            self.effects.reports.push(match start.stable_revision(observation) {
+                Ok(stable) => Report::RollbackTarget {
+                    label: stable.label(),
+                    images: stable.template().images().into_iter().map(str::to_owned).collect(),
+                },
+                Err(why) => Report::NoRollbackTarget(why),
+            });
         }
         let state = self.verdict().map(|verdict| verdict.state);
         let is_progressing = matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck));

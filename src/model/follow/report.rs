@@ -13,7 +13,6 @@ use crate::model::cause::{Cause, CauseId};
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::{Effects, PodRef, StopSignal};
 use crate::model::kind::verdict::Verdict;
-use crate::model::observation::Observation;
 use crate::model::text::secret::without_secrets;
 
 /// The reports and tasks of one target.
@@ -46,8 +45,16 @@ pub enum Report {
         /// What the follower waits for, as a fragment: `the controller to number revision 6`.
         reason: String,
     },
-    /// What a failure would be rolled back to, with `--undo-on-failure`. Once, unless the first evaluation ends the target.
-    RollbackTarget(RollbackTarget),
+    /// A failure would be rolled back to the stable revision, with `--undo-on-failure`. Once, unless the first evaluation
+    /// ends the target.
+    RollbackTarget {
+        /// The label of the revision.
+        label: String,
+        /// The images of its template.
+        images: Vec<String>,
+    },
+    /// The same: a failure would not be rolled back.
+    NoRollbackTarget(NoRollback),
     /// The rollout progresses, and needs a minute or more. Once.
     LeastTime {
         /// The least time that it still needs.
@@ -67,33 +74,6 @@ pub enum Report {
         /// The result.
         result: TargetResult,
     },
-}
-
-/// What a failure of a target would be rolled back to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RollbackTarget {
-    /// The stable revision.
-    Revision {
-        /// Its label.
-        label: String,
-        /// The images of its template.
-        images: Vec<String>,
-    },
-    /// Nothing; the reason, as a fragment.
-    Nothing(&'static str),
-}
-
-impl RollbackTarget {
-    /// Returns the rollback target of a rollout that has just begun.
-    pub(super) fn of(observation: &Observation) -> Self {
-        match observation.stable_at_start() {
-            Ok(stable) => Self::Revision {
-                label: stable.label(),
-                images: stable.template().images().into_iter().map(str::to_owned).collect(),
-            },
-            Err(why) => Self::Nothing(why),
-        }
-    }
 }
 
 /// A timeout that ends before a rollout can. Both durations are counted from the start of the follower.

@@ -23,7 +23,14 @@ pub struct StartState {
 impl StartState {
     /// Records the state of a workload as it was found, with its first complete observation.
     pub(super) fn of(found: &Workload, observation: &Observation) -> Self {
-        let stable = observation.stable_at_start().map(|revision| (revision.name.clone(), revision.digest));
+        let stable = observation.stable_at_start().and_then(|stable| {
+            if observation.may_serve(stable) {
+                Ok(stable)
+            } else {
+                Err("no pod of the stable revision is ready")
+            }
+        });
+        let stable = stable.map(|stable| (stable.name.clone(), stable.digest));
         let was_complete = verdict(observation).state == RolloutState::Complete;
         Self { uid: found.object().uid().to_owned(), template: found.template_digest(), stable, was_complete }
     }
@@ -38,16 +45,18 @@ impl StartState {
         if workload.object().uid() != self.uid || workload.template_digest() != self.template {
             return Err(NoRollback::OtherRollout);
         }
-        self.stable.as_ref().map_err(|why| NoRollback::NoStableRevision(why))?;
-        let is_gone = NoRollback::NoStableRevision("the stable revision is not stored any more");
-        self.stable_revision(observation).ok_or(is_gone)
+        self.stable_revision(observation)
     }
 
     /// Returns the stable revision at the start, if it still exists with the same template.
-    #[must_use]
-    pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Option<&'a Revision> {
-        let (name, template) = self.stable.as_ref().ok()?;
-        observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Result<&'a Revision, NoRollback> {
+        let (name, template) = self.stable.as_ref().map_err(|why| NoRollback::NoStableRevision(why))?;
+        let is_it = |revision: &&Revision| revision.name == *name && revision.digest == *template;
+        let is_gone = NoRollback::NoStableRevision("the stable revision is not stored any more");
+        observation.revisions.iter().find(is_it).ok_or(is_gone)
     }
 }
 

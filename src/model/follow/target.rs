@@ -307,7 +307,7 @@ impl FollowedTarget {
                 }
                 _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed),
                 Some(_) => self.evaluation.request_refresh(),
-                None => self.evaluation.report_once(observation, now.elapsed),
+                None => self.evaluation.report_once(self.start_state.as_ref(), observation, now.elapsed),
             }
         }
         self.delete_stuck_pod(is_refresh, now.elapsed);

@@ -259,8 +259,13 @@ impl Observation {
     /// that never served.
     #[must_use]
     pub fn served_stable(&self) -> Option<&Revision> {
-        let served = |count: PodCount| count.total == 0 || count.ready > 0;
-        self.stable().filter(|stable| self.pod_count(stable).is_none_or(served))
+        self.stable().filter(|stable| self.may_serve(stable))
+    }
+
+    /// Whether a revision has a ready pod, or no pod that shows that it does not work.
+    #[must_use]
+    pub fn may_serve(&self, revision: &Revision) -> bool {
+        self.pod_count(revision).is_none_or(|count| count.total == 0 || count.ready > 0)
     }
 
     /// Returns the stable revision of a rollout that has just begun. If no other revision has a ready pod, ready

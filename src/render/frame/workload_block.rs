@@ -204,7 +204,7 @@ fn revisions(target: &FollowedTarget) -> String {
     };
     let running = observed.revisions.current();
     let to = running.map_or_else(|| "new".to_owned(), short_label);
-    let began_on = target.start_state().and_then(|origin| origin.stable_revision(observed));
+    let began_on = target.start_state().and_then(|origin| origin.stable_revision(observed).ok());
     let from =
         began_on.or_else(|| observed.stable()).filter(|from| running.is_none_or(|to| to.name != from.name));
     match from.or_else(|| observed.revisions.current_or_newest().filter(|_| running.is_none())) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetResult,
+    FollowedTarget, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetResult,
 };
 use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
@@ -43,7 +43,13 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
         Report::Cause { cause, change } => ("cause", json!({"change": change, "cause": cause_json(cause)})),
         Report::Log { log } => ("log", json!(log)),
         Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
-        Report::RollbackTarget(to) => ("rollback-target", rollback_target(to)),
+        Report::RollbackTarget { label, images } => {
+            let facts = json!({"toRevision": revision_json(label), "images": images, "reason": null});
+            ("rollback-target", facts)
+        }
+        Report::NoRollbackTarget(why) => {
+            ("rollback-target", json!({"toRevision": null, "images": [], "reason": why.words()}))
+        }
         Report::LeastTime { least, timeout } => (
             "least-time",
             json!({
@@ -116,15 +122,6 @@ fn result_json(result: &TargetResult) -> Value {
         "message": result.line,
         "rollback": result.rollback.as_ref().map(rollback),
     })
-}
-
-fn rollback_target(to: &RollbackTarget) -> Value {
-    match to {
-        RollbackTarget::Revision { label, images } => {
-            json!({"toRevision": revision_json(label), "images": images, "reason": null})
-        }
-        RollbackTarget::Nothing(why) => json!({"toRevision": null, "images": [], "reason": why}),
-    }
 }
 
 /// Returns the result of a rollback.

@@ -16,8 +16,8 @@ use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    CauseChange, FollowedTarget, NoRollback, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure,
-    ShortTimeout, TargetResult,
+    CauseChange, FollowedTarget, NoRollback, Outcome, Report, RollbackResult, RolloutFailure, ShortTimeout,
+    TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -94,9 +94,10 @@ pub fn print(
         Report::Waiting { reason } => {
             ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
-        Report::RollbackTarget(_) | Report::LeastTime { .. } | Report::RollbackStarted { .. } => {
-            ui.err_lines(notes(target, report, names));
-        }
+        Report::RollbackTarget { .. }
+        | Report::NoRollbackTarget(_)
+        | Report::LeastTime { .. }
+        | Report::RollbackStarted { .. } => ui.err_lines(notes(target, report, names)),
         Report::Ended { result } => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 let width = terminal.map_or(usize::MAX, usable_width);
@@ -123,13 +124,13 @@ pub fn above_frame(target: &FollowedTarget, report: &Report, names: NameContext)
 fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
     let name = names.name(target.workload());
     match report {
-        Report::RollbackTarget(RollbackTarget::Revision { label, images }) => {
+        Report::RollbackTarget { label, images } => {
             let image = if images.len() == 1 { "image" } else { "images" };
             let images = images.join(", ");
             vec![format!("note: {name}: would roll back to revision {label} ({image} {images})")]
         }
-        Report::RollbackTarget(RollbackTarget::Nothing(why)) => {
-            vec![format!("note: {name}: nothing to roll back to: {why}")]
+        Report::NoRollbackTarget(why) => {
+            vec![format!("note: {name}: nothing to roll back to: {}", why.words())]
         }
         Report::LeastTime { least, timeout } => {
             let warning = timeout.map(|ShortTimeout { given, fitting }| {

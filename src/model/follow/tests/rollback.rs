@@ -33,33 +33,33 @@ fn written() -> Truth {
 }
 
 /// Returns what was reported before the first outcome about the rollback of a failure.
-fn rollback_targets(fixture: &FollowerFixture) -> Vec<&RollbackTarget> {
-    let targets = fixture.reported.iter().filter_map(|report| match report {
-        Report::RollbackTarget(target) => Some(target),
-        _ => None,
-    });
-    targets.collect()
+fn rollback_targets(fixture: &FollowerFixture) -> Vec<&Report> {
+    let is_target =
+        |report: &&Report| matches!(report, Report::RollbackTarget { .. } | Report::NoRollbackTarget(_));
+    fixture.reported.iter().filter(is_target).collect()
 }
 
 #[test]
 fn the_rollback_target_is_reported_once_and_first() {
-    let to_first = RollbackTarget::Revision { label: "1".to_owned(), images: vec!["app:1".to_owned()] };
+    let none = |why| Report::NoRollbackTarget(NoRollback::NoStableRevision(why));
+    let to_first = || Report::RollbackTarget { label: "1".to_owned(), images: vec!["app:1".to_owned()] };
     let old = |truth: Truth, name: &str, revision: i64| truth.with_pod(name, revision, true, &running(0));
     let first = || Truth { revision: 1, ..deployment([3, 3, 1, 1]) };
     let third = || Truth { revision: 3, ..deployment(BEGUN) };
     let set = |status: serde_json::Value| Truth { status, ..stateful_set(BEGUN, 0) };
     for (truth, expected) in [
-        (broken(), to_first.clone()),
-        (set(serde_json::json!({"currentRevision": "web-1"})), to_first),
-        (first(), RollbackTarget::Nothing("it has no other revision")),
-        (deployment(BEGUN), RollbackTarget::Nothing("no other revision has a ready pod")),
+        (broken(), to_first()),
+        (set(serde_json::json!({"currentRevision": "web-1"})), to_first()),
         (
-            old(old(third(), "a", 1), "b", 2),
-            RollbackTarget::Nothing("several other revisions have equally many ready pods"),
+            set(serde_json::json!({"currentRevision": "web-1"})).with_pod("web-0", 1, false, &crashing(9)),
+            none("no pod of the stable revision is ready"),
         ),
+        (first(), none("it has no other revision")),
+        (deployment(BEGUN), none("no other revision has a ready pod")),
+        (old(old(third(), "a", 1), "b", 2), none("several other revisions have equally many ready pods")),
         (
             set(serde_json::json!({"currentRevision": "web-2"})),
-            RollbackTarget::Nothing("the stable revision is the current one"),
+            none("the stable revision is the current one"),
         ),
     ] {
         let mut fixture = FollowerFixture::of(undoing(), truth.clone());

@@ -184,6 +184,22 @@ fn a_rollout_without_outdated_pods_is_no_rollback() {
     }
 }
 
+/// The command led to a revision that does not work either.
+#[test]
+fn no_rollback_command_leads_to_a_revision_whose_pods_are_not_ready() {
+    let kept = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
+    let recorded = json!({"currentRevision": "x:2", "updateRevision": "x:1"});
+    for (kind, status) in [("StatefulSet", recorded), ("Deployment", json!({}))] {
+        for (pods, is_named) in [(&[false, false][..], false), (&[false, true], true), (&[], true)] {
+            let observation =
+                with(observation(kind, &kept, pods), |object| object["status"] = status.clone());
+            assert_eq!(rollback_command(&observation).is_some(), is_named, "{kind} {pods:?}");
+            let found = TargetRevision::StableOrPrevious.find(&observation);
+            assert_eq!(found.is_ok(), is_named, "{kind} {pods:?}");
+        }
+    }
+}
+
 /// `undo` ends the pause of a plan together with the plan, and refuses any other pause without `--resume`.
 #[test]
 fn the_rollback_command_resumes_what_only_a_pause_holds() {
