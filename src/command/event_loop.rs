@@ -87,7 +87,7 @@ impl<'a, A> RequestsInFlight<'a, A> {
         self.requests.push(Box::pin(request));
     }
 
-    /// Returns whether a request may begin no write any more, which a request looks up before each write.
+    /// Returns whether no write may begin any more. A request looks it up before each write.
     pub(super) fn must_stop_writing(&self) -> watch::Receiver<bool> {
         self.must_stop_writing.subscribe()
     }

@@ -60,27 +60,6 @@ impl Following<'_> {
             render::print_outcome(target, result, self.names, server_time, false, ui);
         }
     }
-
-    /// Prints one report; with frames only what no frame shows, above the frame.
-    pub(super) fn report(
-        &self,
-        follower: &Follower,
-        (id, report): &(TargetId, Report),
-        now: Now,
-        ui: &mut Ui,
-    ) {
-        let Some(target) = follower.targets().get(id.0) else { return };
-        match &self.format {
-            ReportFormat::Documents(form) => ui.out_streamed(&json::event(target, report, now), form),
-            ReportFormat::Lines => render::print(target, report, self.names, self.shows_pods, now, ui),
-            ReportFormat::Frames => ui.err_lines(render::above_frame(target, report, self.names)),
-        }
-    }
-
-    /// Whether a report is a result.
-    pub(super) fn is_result((_, report): &(TargetId, Report)) -> bool {
-        matches!(report, Report::Ended { .. })
-    }
 }
 
 /// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`, whose
@@ -204,12 +183,17 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
         self.format == ReportFormat::Frames
     }
 
-    fn report(&mut self, follower: &Follower, report: &(TargetId, Report), now: Now, ui: &mut Ui) {
-        Following::report(self, follower, report, now, ui);
+    fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now, ui: &mut Ui) {
+        let Some(target) = follower.targets().get(id.0) else { return };
+        match &self.format {
+            ReportFormat::Documents(form) => ui.out_streamed(&json::event(target, report, now), form),
+            ReportFormat::Lines => render::print(target, report, self.names, self.shows_pods, now, ui),
+            ReportFormat::Frames => ui.err_lines(render::above_frame(target, report, self.names)),
+        }
     }
 
-    fn is_result(report: &(TargetId, Report)) -> bool {
-        Following::is_result(report)
+    fn is_result((_, report): &(TargetId, Report)) -> bool {
+        matches!(report, Report::Ended { .. })
     }
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {

@@ -16,14 +16,14 @@ use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::engine::{Engine, LoopEvent, Now, TargetEvent, TargetId};
-use crate::model::follow::{FollowOptions, Follower, FollowerTask, Goal, Outcome};
+use crate::model::follow::{FollowOptions, Follower, FollowerTask, Goal, Outcome, Report};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::model::text::go_duration;
 use crate::render::job_summary;
 use crate::render::state_words::NameContext;
-use crate::render::status::{ReportFormat, json};
+use crate::render::status::{ReportFormat, json, print};
 use crate::render::ui::{DocumentForm, Ui};
 
 /// The arguments of `status`.
@@ -184,24 +184,24 @@ async fn evaluate_once(
             reports.extend(follower.apply(event(TargetEvent::Log(lines)), now).reports);
         }
     }
+    let Some(target) = follower.targets().first() else { return (CommandOutcome::default(), None) };
+    let mut document = None;
     if following.format == ReportFormat::Lines {
         // The logs were read after the end.
-        reports.sort_by_key(Following::is_result);
-        for report in &reports {
-            following.report(&follower, report, now, ui);
+        reports.sort_by_key(|(_, report)| matches!(report, Report::Ended { .. }));
+        for (_, report) in &reports {
+            print(target, report, following.names, following.shows_pods, now, ui);
         }
         print_remarks(&follower, configuration, server_time, ui);
+    } else if let Some(view) = target.view(server_time) {
+        document =
+            Some(json::document(&view, target.least_time(), &target.stale_configuration(configuration)));
     }
     let is_stable = following.options.stable.is_some_and(|stable| !stable.is_zero());
     if is_stable && ended == Some(Outcome::Unfinished) {
         ui.err_line_once("note: --stable needs more than one observation, so stability is not shown");
     }
     let summary = job_summary::of_follower(&follower, following.names, server_time);
-    let mut documented = follower.targets().iter().filter(|_| following.format != ReportFormat::Lines);
-    let document = documented.find_map(|target| {
-        let stale = target.stale_configuration(configuration);
-        Some(json::document(&target.view(server_time)?, target.least_time(), &stale))
-    });
     (CommandOutcome { summary, ..follower.exit().into() }, document)
 }
 

@@ -7,14 +7,12 @@ use std::time::Duration;
 use super::cause_ledger::{CauseLedger, CauseUpdate};
 use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
 use super::progress::{EtaEstimator, ProgressClock, Stability};
-use super::report::{
-    CauseChange, FollowerTask, Outcome, Report, RolloutFailure, ShortTimeout, TargetEffects,
-};
+use super::report::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, ShortTimeout};
 use super::start_state::StartState;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::{Cause, causes_of, stuck_if};
 use crate::model::change::effect::Effect;
-use crate::model::engine::Now;
+use crate::model::engine::{Effects, Now};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::Observation;
@@ -49,7 +47,7 @@ impl Warnings {
 pub(super) struct RolloutEvaluation {
     pub(super) options: Arc<FollowOptions>,
     /// The reports and tasks that the follower has not taken yet.
-    pub(super) effects: TargetEffects,
+    pub(super) effects: Effects<Report, FollowerTask>,
     expected: Option<ExpectedRevision>,
     status: ReportedStatus,
     pub(super) causes: CauseLedger,
@@ -120,10 +118,7 @@ impl RolloutEvaluation {
                 // The controller of a paused Deployment numbers no new template.
                 let is_named = matches!(self.expected, Some(ExpectedRevision::Named(_)));
                 if is_named && observation.workload.is_paused() && !self.options.wait_held {
-                    let verdict_by_counters = verdict(observation);
-                    let causes = self.record_causes(observation, verdict_by_counters.state, now);
-                    self.report_status(observation, &verdict_by_counters, now);
-                    self.effects.reports.extend(causes);
+                    self.report_state(observation, &verdict(observation), true, false, now);
                     return Some(Outcome::Held);
                 }
                 self.effects.reports.extend(self.status.waiting_report(reason));
@@ -132,18 +127,7 @@ impl RolloutEvaluation {
             Some(Ok(RevisionMatch::Replaced(line))) => {
                 if self.options.once {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
-                    let (verdict_by_counters, counts) = (verdict(observation), observation.workload.counts());
-                    let last_progress = self.progress.last_progress();
-                    let report = self.status.record(
-                        &verdict_by_counters,
-                        verdict_by_counters.clone(),
-                        counts,
-                        last_progress,
-                        true,
-                    );
-                    self.effects.reports.extend(report);
-                    let causes = self.record_causes(observation, verdict_by_counters.state, now);
-                    self.effects.reports.extend(causes);
+                    self.report_state(observation, &verdict(observation), true, true, now);
                 }
                 return Some(Outcome::Failed(RolloutFailure::Replaced(line)));
             }
@@ -156,14 +140,9 @@ impl RolloutEvaluation {
         self.eta.record(observation, now);
         let awaits_warnings =
             !self.options.once && self.must_await_warnings(verdict_by_counters.state, now.elapsed);
-        let causes = if awaits_warnings {
-            Vec::new()
-        } else {
-            self.record_causes(observation, verdict_by_counters.state, now)
-        };
-        // The causes can make the state stuck, but the status is reported first.
-        self.report_status(observation, verdict_by_counters, now);
-        self.effects.reports.extend(causes);
+        let withholds_line = verdict_by_counters.state == RolloutState::Complete
+            && self.stability.is_not_yet_stable(now.elapsed);
+        self.report_state(observation, verdict_by_counters, !awaits_warnings, withholds_line, now);
         if goal == GoalState::Pending {
             let is_success = verdict_by_counters.state == RolloutState::Complete;
             let remainder = self.options.goal.remainder(is_success);
@@ -188,22 +167,27 @@ impl RolloutEvaluation {
         }
     }
 
-    /// Reports the verdict and the counters if they changed. A cause that shows that the rollout is stuck changes the verdict
-    /// that is shown. Scripts wait for kubectl's line of success, so while a success is uncertain, the line is withheld until
-    /// the result.
-    fn report_status(&mut self, observation: &Observation, verdict_by_counters: &Verdict, now: Now) {
-        let counts = observation.workload.counts();
-        let shown_verdict = stuck_if(verdict_by_counters.clone(), self.causes.active(), now.server_time);
-        let withholds_line = verdict_by_counters.state == RolloutState::Complete
-            && self.stability.is_not_yet_stable(now.elapsed);
-        let last_progress = self.progress.last_progress();
-        self.effects.reports.extend(self.status.record(
+    /// Reports the verdict, the counters and the causes, as far as they changed. A cause that shows that the rollout is stuck
+    /// changes the verdict that is shown, but the status is reported first. Scripts wait for kubectl's line of success, so while
+    /// a success is uncertain, the line is withheld until the result.
+    fn report_state(
+        &mut self,
+        observation: &Observation,
+        verdict_by_counters: &Verdict,
+        with_causes: bool,
+        withholds_line: bool,
+        now: Now,
+    ) {
+        let state = verdict_by_counters.state;
+        let causes = if with_causes { self.record_causes(observation, state, now) } else { Vec::new() };
+        let status = self.status.record(
             verdict_by_counters,
-            shown_verdict,
-            counts,
-            last_progress,
+            stuck_if(verdict_by_counters.clone(), self.causes.active(), now.server_time),
+            observation.workload.counts(),
+            self.progress.last_progress(),
             withholds_line,
-        ));
+        );
+        self.effects.reports.extend(status.into_iter().chain(causes));
     }
 
     /// Records the causes, and returns the reports of those that changed.

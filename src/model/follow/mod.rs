@@ -43,7 +43,6 @@ pub use undo_on_failure::{is_complete_and_ready, stayed_complete};
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::report::TargetEffects;
 use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, TargetId};
 use crate::model::kind::Workload;
@@ -55,7 +54,6 @@ pub type FollowerAnswer = (TargetId, Result<Option<Box<Workload>>, RollbackResul
 /// Follows a set of workloads.
 #[derive(Debug)]
 pub struct Follower {
-    options: Arc<FollowOptions>,
     targets: Vec<FollowedTarget>,
 }
 
@@ -65,14 +63,16 @@ impl Follower {
     pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
         let options = Arc::new(options);
         let target = |found| FollowedTarget::new(Arc::clone(&options), found);
-        let targets = workloads.into_iter().map(target).collect();
-        Self { options, targets }
+        Self { targets: workloads.into_iter().map(target).collect() }
     }
 
-    /// Starts the rollback of each target once the rollout of one failed.
+    /// Starts the rollback of each target once the rollout of one failed, with `--undo-on-failure=all`.
     fn roll_back_all_if_one_failed(&mut self, now: Now) {
-        let failed = self.targets.iter().find(|target| target.found_rollout_failed);
-        let Some(failed) = failed.map(|target| target.workload().target()) else { return };
+        let is_failure = |target: &&FollowedTarget| {
+            target.found_rollout_failed && target.options().undo_on_failure == Some(UndoScope::All)
+        };
+        let failed = self.targets.iter().find(is_failure).map(|target| target.workload().target());
+        let Some(failed) = failed else { return };
         for target in &mut self.targets {
             target.roll_back_after(&failed, now.elapsed);
         }
@@ -81,7 +81,7 @@ impl Follower {
     /// Moves the reports and tasks of the targets to those of the follower.
     fn take_effects(&mut self, all: &mut Effects<(TargetId, Report), (TargetId, FollowerTask)>) {
         for (index, target) in self.targets.iter_mut().enumerate() {
-            let TargetEffects { reports, tasks } = std::mem::take(&mut target.evaluation.effects);
+            let Effects { reports, tasks } = std::mem::take(&mut target.evaluation.effects);
             all.reports.extend(reports.into_iter().map(|report| (TargetId(index), report)));
             all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
         }
@@ -135,14 +135,11 @@ impl Engine for Follower {
         }
         let mut all = Effects::default();
         self.take_effects(&mut all);
-        if self.options.undo_on_failure == Some(UndoScope::All) {
-            self.roll_back_all_if_one_failed(now);
-            self.take_effects(&mut all);
-        }
+        self.roll_back_all_if_one_failed(now);
         if self.is_finished() {
             self.targets.iter_mut().for_each(FollowedTarget::report_result);
-            self.take_effects(&mut all);
         }
+        self.take_effects(&mut all);
         all
     }
 

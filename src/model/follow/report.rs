@@ -11,12 +11,9 @@ use crate::exit::Exit;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::cause::{Cause, CauseId};
 use crate::model::change::effect::LeastTime;
-use crate::model::engine::{Effects, PodRef, StopSignal};
+use crate::model::engine::{PodRef, StopSignal};
 use crate::model::kind::verdict::Verdict;
 use crate::model::text::secret::without_secrets;
-
-/// The reports and tasks of one target.
-pub(super) type TargetEffects = Effects<Report, FollowerTask>;
 
 /// One report about a target.
 #[derive(Clone, Debug, PartialEq)]
