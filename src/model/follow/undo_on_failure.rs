@@ -26,12 +26,9 @@ impl FollowedTarget {
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
     pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration) {
-        // Only a deadline ends a rollout that is complete: `--until old-gone` waits longer. A container in a crash loop is
-        // ready for a moment.
-        let is_crash_loop = self.evaluation.causes.active().any(|cause| cause.id.ends_container());
-        let is_complete = matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_)))
-            && !is_crash_loop
-            && self.observation().is_some_and(is_complete_and_ready);
+        // `--until old-gone` waits longer than for a complete rollout. A container in a crash loop is ready for a moment.
+        let is_complete = self.observation().is_some_and(is_complete_and_ready)
+            && !self.evaluation.causes.active().any(|cause| cause.id.ends_container());
         let rollback = self.rollback_after(&outcome);
         let rollback = rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
         self.found_rollout_failed = !matches!(rollback, Err(NoRollback::OtherRollout | NoRollback::Complete));

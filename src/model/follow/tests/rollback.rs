@@ -197,6 +197,20 @@ fn a_complete_rollout_is_not_rolled_back() {
     }
 }
 
+/// `--fail-on` can name the cause for which `--until old-gone` waits. The rollback was begun again and again.
+#[test]
+fn a_complete_rollout_is_not_rolled_back_for_an_old_pod() {
+    let mut complete = with_old_pod(DONE, &running(0));
+    complete.pods[1]["metadata"]["deletionTimestamp"] = "2026-11-20T12:50:00Z".into();
+    let fail_on = vec![(CauseId::StuckTerminating, Duration::from_secs(30))];
+    let options = FollowOptions { goal: Goal::OldGone, fail_on, ..undoing() };
+    let mut fixture = FollowerFixture::of(options, with_old_pod(BEGUN, &running(0)));
+    fixture.becomes(complete);
+    fixture.pass(45);
+    let reason = RollbackResult::NotStarted(NoRollback::Complete);
+    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, Some(reason)));
+}
+
 /// Two observations are compared with each other, and no stamp with a clock.
 #[test]
 fn a_rollout_has_recovered_if_no_pod_failed_between_two_observations() {
