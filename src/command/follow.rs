@@ -11,7 +11,6 @@
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
-use tokio::time::Instant;
 
 use super::context::{CommandOutcome, Context};
 use super::event_loop::{Executor, RequestsInFlight, drive};
@@ -72,31 +71,29 @@ pub(super) async fn run(
     ui: &mut Ui,
 ) -> CommandOutcome {
     so_far.print_errors(ui);
-    let (started, names) = (Instant::now(), following.names);
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
     let (signals, mut executor) = (following.context.world.signals.clone(), following);
-    let ((follower, _), configuration) = with_optional_read(
+    let ((follower, now), configuration) = with_optional_read(
         drive(follower, &mut executor, &found, cluster, signals, ui),
         named_configuration(&following.configuration, following.context.source),
     )
     .await;
     if following.format == ReportFormat::Frames {
-        following.draw_last(&follower, cluster.now(), ui);
+        following.draw_last(&follower, now.server_time, ui);
     }
     if ui.is_closed() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
         ui.err_lines(unfinished.map(render::without_reader));
     }
-    let summary = job_summary::of_follower(&follower, names, cluster.now());
+    let summary = job_summary::of_follower(&follower, following.names, now.server_time);
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
     match &following.format {
         ReportFormat::Documents(form) => {
             let exit = following.context.exit(outcome.worst_exit()).code();
-            let now = Now { elapsed: started.elapsed(), server_time: cluster.now() };
             ui.out_streamed(&json::summary(&follower, &configuration, exit, now), form);
         }
         ReportFormat::Lines | ReportFormat::Frames => {
-            print_remarks(&follower, &configuration, cluster.now(), ui);
+            print_remarks(&follower, &configuration, now.server_time, ui);
         }
     }
     outcome

@@ -129,7 +129,9 @@ async fn read_failed(
 /// Reads a workload again, with its revisions and pods.
 async fn read_again(found: &Workload, source: &Source, messages: &MessageWriter) -> Result<Observation> {
     let (observed, notes) = read_one(reread(found, source).await?, Needs::WRITE, source).await;
-    notes.iter().for_each(|note| messages.note_once(note));
+    for note in &notes {
+        messages.note_once(note);
+    }
     observed
 }
 
