@@ -113,6 +113,38 @@ async fn nothing_is_written_after_a_signal() {
     assert_ne!(hold, Value::Null, "{}", output.transcript);
 }
 
+/// The read after the rollback was followed can take a minute, and the write that ends the hold comes after it.
+#[tokio::test(start_paused = true)]
+async fn a_signal_during_the_last_read_prevents_the_write() {
+    let (cluster, _, _) = Box::pin(run_with_failing_check("hold")).await;
+    let saved = cluster.saved();
+    let gets = |cluster: &Cluster| {
+        cluster.sim.requests().iter().filter(|one| one.method == "GET" && one.path.ends_with("/db")).count()
+    };
+    let first = saved.start();
+    first.run("undo statefulset/db --wait").await.ends(0);
+    let last = gets(&first);
+    let cluster = saved.start();
+    let slow = FaultAction::Delay(Duration::from_secs(30));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &STATEFULSETS), slow).after(last - 1).once());
+    let (sender, numbers) = watch::channel(0);
+    let signal = async {
+        while gets(&cluster) < last {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        sender.send_replace(2);
+        std::future::pending::<()>().await;
+    };
+    let run = cluster.command(["undo", "statefulset/db", "--wait"]).signals(numbers);
+    let output = tokio::select! {
+        output = run.run_async() => output,
+        () = signal => unreachable!(),
+    };
+    output.ends(130).reports_last("warning: the hold was not ended: a signal ended the command\n");
+    let patches = cluster.sim.requests().iter().filter(|request| request.method == "PATCH").count();
+    assert_eq!(patches, 1, "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_held_rollback_of_another_template_is_replaced() {
     let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;

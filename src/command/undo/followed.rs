@@ -3,6 +3,7 @@
 use crate::cluster::reader::{read_revisions, reread};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
+use crate::command::event_loop::StopSignals;
 use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;
 use crate::command::writing_verb::Writer;
@@ -24,9 +25,21 @@ pub(super) async fn finish(
     writer: &mut Writer<'_>,
 ) {
     // After a signal nothing more is written.
-    let is_stopped = matches!(outcome.exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp);
-    for workload in held.iter().filter(|_| !is_stopped) {
-        match end_if_completed(workload, writer).await {
+    if matches!(outcome.exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
+        return;
+    }
+    let mut stops = StopSignals::new(writer.context.world.signals.clone());
+    for workload in held {
+        let Some(read) = unless_stopped(read_again(workload, writer), &mut stops, &mut outcome.exit).await
+        else {
+            writer.ui.err_line("warning: the hold was not ended: a signal ended the command");
+            return;
+        };
+        let ended = match read {
+            Ok(observed) => end_completed_rollback(&observed, writer).await,
+            Err(error) => Err(error),
+        };
+        match ended {
             Err(error) if outcome.exit == Exit::Done => outcome.errors.push(error),
             Err(error) => {
                 writer.ui.err_line(&format!("warning: the hold was not ended: {error}"));
@@ -34,16 +47,36 @@ pub(super) async fn finish(
             Ok(()) => {}
         }
     }
-    for workload in rolled_back.iter().filter(|_| outcome.worst_exit() == Exit::Done) {
-        note_after_an_undo(workload, writer.context.source, writer.ui).await;
+    if outcome.worst_exit() == Exit::Done {
+        let notes = async {
+            for workload in rolled_back {
+                note_after_an_undo(workload, writer.context.source, writer.ui).await;
+            }
+        };
+        unless_stopped(notes, &mut stops, &mut outcome.exit).await;
     }
 }
 
-/// Reads a workload after its rollback was followed, and restores its original strategy if every pod is rolled back.
-async fn end_if_completed(workload: &Workload, writer: &mut Writer<'_>) -> Result<()> {
+/// Waits for a read; none if a signal comes first, which becomes the exit code.
+async fn unless_stopped<T>(
+    read: impl Future<Output = T>,
+    stops: &mut StopSignals,
+    exit: &mut Exit,
+) -> Option<T> {
+    tokio::select! {
+        biased;
+        stop = stops.next() => {
+            *exit = exit.worst(stop.exit());
+            None
+        }
+        read = read => Some(read),
+    }
+}
+
+/// Reads a workload after its rollback was followed.
+async fn read_again(workload: &Workload, writer: &mut Writer<'_>) -> Result<Observation> {
     let source = writer.context.source;
-    let observed = read_for_write(reread(workload, source).await?, source, writer.ui).await?;
-    end_completed_rollback(&observed, writer).await
+    read_for_write(reread(workload, source).await?, source, writer.ui).await
 }
 
 /// Restores the original strategy, if every pod is rolled back.
