@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::CommandOutcome;
 use super::context::Context;
@@ -49,10 +49,12 @@ pub struct Request {
 /// Follows all rollouts, or evaluates each one once.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
+    // A signal that was handled once ends the process no more, so that each later wait of this command handles it too.
+    let signals = request.wait_for_creation.map(|_| context.world.signals.clone());
+    let mut stops = StopSignals::new(signals.unwrap_or_default());
     let found = match request.wait_for_creation {
         None => find_workloads(&request.scope, request.keep(), source, ui).await?,
         Some(limit) => {
-            let mut stops = StopSignals::new(context.world.signals.clone());
             tokio::select! {
                 biased;
                 stop = stops.next() => {
@@ -71,7 +73,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         Source::Cluster(cluster) if !following.options.once => {
             follow::run(&following, workloads, outcome, cluster, ui).await
         }
-        _ => outcome.and(evaluate_all(workloads, request, &following, ui).await),
+        _ => outcome.and(tokio::select! {
+            biased;
+            stop = stops.next() => stop.exit().into(),
+            evaluated = evaluate_all(workloads, request, &following, ui) => evaluated,
+        }),
     })
 }
 
@@ -212,7 +218,7 @@ const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 /// at most.
 ///
 /// # Errors
-/// As [`find_workloads`].
+/// As [`find_workloads`], and when the API server does not answer.
 async fn await_creation(
     request: &Request,
     limit: Duration,
@@ -224,7 +230,15 @@ async fn await_creation(
     let finder = TargetFinder::new(scope, source, false)?;
     let mut is_first = true;
     while Instant::now() < end && ui.can_write() {
-        let search = finder.search(&awaited, request.keep()).await;
+        // A search that has begun may end.
+        let search = timeout_at(end + SEARCH_INTERVAL, finder.search(&awaited, request.keep()));
+        let search = search.await.map_err(|_| {
+            let limit = go_duration::write(limit);
+            let message = format!(
+                "timed out after {limit}: the API server does not answer whether the workloads exist"
+            );
+            Error::new(ErrorKind::Unreachable, message)
+        })?;
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
         if search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing) {
             ui.err_lines(&search.notes);

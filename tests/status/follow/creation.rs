@@ -91,15 +91,43 @@ async fn only_what_is_missing_is_awaited() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_signal_ends_the_wait() {
+async fn a_silent_server_does_not_prolong_the_wait() {
     let cluster = Cluster::simulated().start();
+    cluster.sim.fault(Fault::on(Requests::any(), FaultAction::Stall));
+    let begun = Instant::now();
+    let output = cluster.status("deployment/web --wait-for-creation 10s").await;
+    assert!(begun.elapsed() < Duration::from_secs(13), "{:?}", begun.elapsed());
+    output.ends(1);
+    output.reports_last("timed out after 10s: the API server does not answer whether the workloads exist\n");
+}
+
+/// Sends SIGINT after five seconds.
+fn interrupt_later() -> tokio::sync::watch::Receiver<i32> {
     let (send, numbers) = tokio::sync::watch::channel(0);
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_secs(5)).await;
         send.send(2).unwrap();
         tokio::time::sleep(Duration::from_secs(5)).await;
     });
-    let run = cluster.command(["status", "deployment/web", "--wait-for-creation", "60s"]).signals(numbers);
-    let output = run.run_async().await;
+    numbers
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_ends_the_wait() {
+    let cluster = Cluster::simulated().start();
+    let run = cluster.command(["status", "deployment/web", "--wait-for-creation", "60s"]);
+    let output = run.signals(interrupt_later()).run_async().await;
     output.ends(130).reports_last("note: interrupted before the workloads existed\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_ends_the_evaluation_after_the_wait() {
+    let (cluster, _) = Cluster::simulated().deployment(2, &json!({})).await;
+    let slow = FaultAction::Delay(Duration::from_secs(30));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::List, &PODS), slow));
+    let begun = Instant::now();
+    let args = ["status", "deployment/web", "--wait-for-creation", "60s", "--watch=false"];
+    let output = cluster.command(args).signals(interrupt_later()).run_async().await;
+    output.ends(130);
+    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
 }
