@@ -275,7 +275,7 @@ impl RolloutEvaluation {
                 _ => return None,
             },
             GoalState::Held if !self.options.wait_held || self.options.once => return Some(Outcome::Held),
-            GoalState::Unknown => return Some(Outcome::Unreadable(pods_not_readable())),
+            GoalState::Unknown => return Some(Outcome::Unreadable(old_pods_not_known(workload))),
             GoalState::Held | GoalState::Pending => {}
         }
         let expired = self.causes.expired(now).next();
@@ -317,9 +317,12 @@ impl RolloutEvaluation {
     }
 }
 
-fn pods_not_readable() -> Error {
-    Error::new(ErrorKind::NotReadable, "pods cannot be listed, so it is unknown whether outdated pods remain")
-        .hint("wait for --until complete, or request permission to list pods")
+fn old_pods_not_known(workload: &Workload) -> Error {
+    let revisions = workload.kind().revisions().type_().plural();
+    let message =
+        format!("pods or {revisions} cannot be listed, so it is unknown whether outdated pods remain");
+    Error::new(ErrorKind::NotReadable, message)
+        .hint("wait for --until complete, or request permission to list them")
 }
 
 /// The status of a target that was reported last, and its lines since its last progress.

@@ -73,11 +73,12 @@ fn is_share_available(share: Amount, observation: &Observation, counts: Counts) 
     available.min(updated) >= needed && (needed > 0 || counts.outdated() == 0)
 }
 
-/// Whether no outdated pod exists; none if that is not known. A stale list of pods can only delay
-/// the answer, because its pods are outdated ones.
+/// Whether no outdated pod exists; none if that is not known, because pods or revisions cannot be read. A stale list of pods
+/// can only delay the answer, because its pods are outdated ones.
 fn outdated_pods_gone(observation: &Observation) -> Option<bool> {
     let terminating = observation.workload.object().int("/status/terminatingReplicas");
-    let gone = observation.pods.as_ref().map(|_| old_pods(observation).next().is_none());
+    let are_known = observation.pods.is_some() && !observation.revisions.is_empty();
+    let gone = are_known.then(|| old_pods(observation).next().is_none());
     match (terminating, gone) {
         (Some(terminating), Some(gone)) => Some(terminating == 0 && gone),
         (Some(terminating), None) => Some(terminating == 0),
@@ -102,7 +103,7 @@ pub(super) enum GoalState {
     Held,
     /// Not reached yet.
     Pending,
-    /// Not known, because pods cannot be read.
+    /// Not known, because pods or revisions cannot be read.
     Unknown,
 }
 

@@ -228,8 +228,8 @@ const STAMP_PRECISION: Duration = Duration::from_secs(1);
 /// that are ready for longer. The stamps of the pods decide, so an old rollout does not wait. None while a pod is not ready,
 /// or restarted so recently that it may crash again. If the goal needs a share of the pods only, so many of them decide.
 ///
-/// Pods that cannot be read count as ready since `since`, when the goal was reached; so do pods whose stamps are later,
-/// because the clock of their node is ahead.
+/// Pods that cannot be read, or whose revision is not known, count as ready since `since`, when the goal was reached; so do pods
+/// whose stamps are later, because the clock of their node is ahead.
 fn ready_for(
     period: Duration,
     needed: Option<usize>,
@@ -238,7 +238,7 @@ fn ready_for(
     since: Duration,
     Now { elapsed, server_time }: Now,
 ) -> Option<Duration> {
-    if observation.pods.is_none() {
+    if observation.pods.is_none() || observation.revisions.current().is_none() {
         return Some(since + period);
     }
     let pods =

@@ -34,16 +34,21 @@ async fn each_missing_permission_is_reported_once() {
 /// A StatefulSet has no counter of terminating pods.
 #[tokio::test(start_paused = true)]
 async fn a_goal_that_needs_pods_ends_with_a_hint() {
-    for watch in ["true", "false"] {
+    for (watch, readable) in [
+        ("true", "controllerrevisions"),
+        ("false", "controllerrevisions"),
+        ("true", "pods"),
+        ("false", "pods"),
+    ] {
         let cluster = Cluster::simulated().start();
-        let rules = Rule::allow(&["get", "list", "watch"], &["statefulsets", "controllerrevisions"]);
+        let rules = Rule::allow(&["get", "list", "watch"], &["statefulsets", readable]);
         cluster.sim.users(|users| users.add(User::limited("gina", vec![rules])));
         cluster.stateful_set(2, &json!({}));
         cluster.advance(30).await;
-        let args = format!("statefulset/db --until old-gone --watch={watch}");
+        let args = format!("statefulset/db --until old-gone --timeout 1m --watch={watch}");
         let output = cluster.status_as("gina", &args).await;
         output.ends(1);
-        let hint = "hint: wait for --until complete, or request permission to list pods\n";
+        let hint = "hint: wait for --until complete, or request permission to list them\n";
         assert_eq!(output.stderr.matches(hint).count(), 1, "{}", output.transcript);
     }
 }

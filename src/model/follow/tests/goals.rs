@@ -207,6 +207,29 @@ fn old_gone_needs_permission_to_list_pods() {
     assert_eq!(FollowerFixture::of(until(Goal::OldGone), counted).outcome(), Some(&Outcome::Reached));
 }
 
+/// Which pods of a Deployment are old is not known without its ReplicaSets.
+#[test]
+fn old_gone_needs_permission_to_list_revisions() {
+    for truth in [deployment(DONE), stateful_set(DONE, 0)] {
+        let truth = truth.with_pod("old", 1, true, &running(0));
+        let mut fixture = FollowerFixture::without_events(until(Goal::OldGone), truth.clone());
+        fixture.event(truth.observed_with(Vec::new()));
+        assert!(matches!(fixture.outcome(), Some(Outcome::Unreadable(_))), "{:?}", fixture.outcome());
+    }
+}
+
+/// Which pods are updated, and since when they are ready, is not known without the revisions.
+#[test]
+fn pods_of_an_unknown_revision_are_ready_since_the_goal_is_reached() {
+    let options = FollowOptions { fail_fast: Some(Duration::from_secs(30)), ..FollowOptions::default() };
+    let truth = deployment(DONE).with_pod("new", 2, true, &running(0));
+    let mut fixture = FollowerFixture::without_events(options, truth.clone());
+    fixture.event(truth.observed_with(Vec::new()));
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(9);
+    assert_eq!(fixture.outcome(), None);
+}
+
 #[test]
 fn wait_held_waits_for_the_end_of_a_hold() {
     let options = FollowOptions { wait_held: true, ..FollowOptions::default() };
