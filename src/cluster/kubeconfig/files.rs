@@ -11,9 +11,6 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::world::Environment;
 
-/// Separates the files in `$KUBECONFIG`.
-const LIST_SEPARATOR: char = if cfg!(windows) { ';' } else { ':' };
-
 /// Reads the kubeconfig: the file of `--kubeconfig`, or those of `$KUBECONFIG`, or `~/.kube/config`.
 ///
 /// Missing files are skipped unless `--kubeconfig` names them. When files are merged, the first value of
@@ -37,8 +34,8 @@ pub(super) fn read(named: Option<&Path>, environment: &Environment) -> Result<Ku
 }
 
 fn default_paths(environment: &Environment) -> Vec<PathBuf> {
-    if let Some(list) = environment.text("KUBECONFIG") {
-        return list.split(LIST_SEPARATOR).filter(|path| !path.is_empty()).map(PathBuf::from).collect();
+    if let Some(list) = environment.get("KUBECONFIG") {
+        return std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect();
     }
     let home = environment.get("HOME").or_else(|| environment.get("USERPROFILE"));
     home.map(|home| Path::new(home).join(".kube").join("config")).into_iter().collect()
@@ -46,7 +43,7 @@ fn default_paths(environment: &Environment) -> Vec<PathBuf> {
 
 /// Returns the files of `$KUBECONFIG` that do not exist.
 pub(super) fn missing(environment: &Environment) -> Vec<PathBuf> {
-    let is_set = environment.text("KUBECONFIG").is_some();
+    let is_set = environment.get("KUBECONFIG").is_some();
     default_paths(environment).into_iter().filter(|path| is_set && !path.exists()).collect()
 }
 
@@ -65,7 +62,23 @@ fn read_file(path: &Path) -> Result<Option<Kubeconfig>> {
 }
 
 fn parse(text: &str, path: &Path) -> Result<Kubeconfig> {
-    Kubeconfig::from_yaml(text.trim_start_matches('\u{feff}')).map_err(|error| invalid(path, error))
+    let text = text.trim_start_matches('\u{feff}');
+    Kubeconfig::from_yaml(text)
+        .or_else(|error| with_contexts_completed(text).ok_or_else(|| invalid(path, error)))
+}
+
+/// Parses a kubeconfig of which a context has no cluster. Such a context is usable with `--cluster` or `--server`, and kube
+/// would refuse the whole file.
+fn with_contexts_completed(text: &str) -> Option<Kubeconfig> {
+    let mut kubeconfig: Value = serde_saphyr::from_str(text).ok()?;
+    for named in kubeconfig.get_mut("contexts")?.as_array_mut()? {
+        if let Some(context) = named.get_mut("context").and_then(Value::as_object_mut)
+            && context.get("cluster").is_none_or(Value::is_null)
+        {
+            context.insert("cluster".to_owned(), "".into());
+        }
+    }
+    serde_json::from_value(kubeconfig).ok()
 }
 
 /// Creates the error of a file that is no kubeconfig. It has only the position of a parser's error, whose words quote the
@@ -171,6 +184,28 @@ mod tests {
         assert_eq!(paths(&[("HOME", "/h"), ("KUBECONFIG", "/a::/b")]), [Path::new("/a"), Path::new("/b")]);
         assert_eq!(paths(&[("HOME", "/h"), ("KUBECONFIG", "")]), [Path::new("/h/.kube/config")]);
         assert!(paths(&[]).is_empty());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_path_need_not_be_utf8() {
+        use std::ffi::{OsStr, OsString};
+        use std::os::unix::ffi::OsStrExt;
+        let list = OsStr::from_bytes(b"/caf\xe9:/b").to_owned();
+        let environment = [(OsString::from("KUBECONFIG"), list), ("HOME".into(), "/h".into())];
+        let paths = default_paths(&environment.into_iter().collect());
+        assert_eq!(paths, [Path::new(OsStr::from_bytes(b"/caf\xe9")), Path::new("/b")]);
+    }
+
+    #[test]
+    fn a_context_may_have_no_cluster() {
+        for context in ["{user: u}", "{cluster: null, user: u}"] {
+            let text =
+                format!("contexts: [{{name: x, context: {context}}}, {{name: z, context: {{cluster: c}}}}]");
+            let contexts = parse(&text, Path::new("config")).unwrap().contexts;
+            let clusters: Vec<_> = contexts.into_iter().map(|named| named.context.unwrap().cluster).collect();
+            assert_eq!(clusters, ["", "c"], "{context}");
+        }
     }
 
     #[test]
