@@ -97,20 +97,23 @@ impl fmt::Debug for Endpoint {
 }
 
 /// Selects by kubectl's rules: flags, then the context, then the service account of a pod. `missing` are the files of
-/// `$KUBECONFIG` that do not exist.
+/// `$KUBECONFIG` that do not exist. In a pod, a context without a namespace has that of the pod
+/// (`DeferredLoadingClientConfig.Namespace`).
 fn decide(
     kubeconfig: Kubeconfig,
     overrides: &Overrides,
     mounted: Option<Endpoint>,
     missing: &[PathBuf],
 ) -> Result<Endpoint> {
-    let mut endpoint = match (from_kubeconfig(kubeconfig, overrides)?, mounted) {
-        (chosen, _) if chosen.cluster.server.is_some() || overrides.cluster_info.server.is_some() => chosen,
-        (_, Some(mounted)) => mounted,
-        (_, None) => return Err(no_cluster_configured(missing)),
-    };
-    endpoint.is_server_from_flag = overrides.cluster_info.server.is_some();
-    override_server(&mut endpoint.cluster, &overrides.cluster_info);
+    let chosen = from_kubeconfig(kubeconfig, overrides)?;
+    let of_pod = mounted.as_ref().and_then(|mounted| mounted.namespace.clone());
+    let namespace = chosen.namespace.clone().or(of_pod);
+    let has_server = chosen.cluster.server.is_some() || overrides.cluster_info.server.is_some();
+    let endpoint = if has_server { Some(chosen) } else { mounted };
+    let endpoint = endpoint.ok_or_else(|| no_cluster_configured(missing))?;
+    let is_server_from_flag = overrides.cluster_info.server.is_some();
+    let mut endpoint = Endpoint { namespace, is_server_from_flag, ..endpoint };
+    override_server(&mut endpoint.cluster, &overrides.cluster_info)?;
     override_credentials(&mut endpoint.user, &overrides.auth_info);
     override_impersonation(&mut endpoint.user, &overrides.auth_info)?;
     if let Some(exec) = &mut endpoint.user.exec
@@ -136,8 +139,22 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
     };
     let cluster_name = overrides.cluster.clone().unwrap_or(context.cluster);
     let cluster = kubeconfig.clusters.into_iter().find(|named| named.name == cluster_name);
-    if cluster.is_none() && !cluster_name.is_empty() && overrides.cluster_info.server.is_none() {
+    let is_needed = overrides.cluster_info.server.is_none() || overrides.cluster.is_some();
+    if cluster.is_none() && !cluster_name.is_empty() && is_needed {
         return Err(no_such("cluster", &cluster_name));
+    }
+    let cluster = cluster.and_then(|named| named.cluster).unwrap_or_default();
+    // The service account of a pod must not stand in for what was chosen.
+    let is_missing = match &overrides.context {
+        _ if cluster.server.is_some() || overrides.cluster_info.server.is_some() => None,
+        _ if !cluster_name.is_empty() => {
+            Some(format!("the cluster {cluster_name:?} of the kubeconfig has no server"))
+        }
+        Some(name) => Some(format!("the context {name:?} of the kubeconfig has no cluster")),
+        None => None,
+    };
+    if let Some(message) = is_missing {
+        return Err(Error::usage(message).hint("kubectl config get-contexts"));
     }
     let user_name = overrides.user.clone().or(context.user);
     let user = kubeconfig.auth_infos.into_iter().find(|named| Some(&named.name) == user_name.as_ref());
@@ -147,7 +164,7 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
         return Err(no_such("user", name));
     }
     Ok(Endpoint {
-        cluster: cluster.and_then(|named| named.cluster).unwrap_or_default(),
+        cluster,
         user: user.and_then(|named| named.auth_info).unwrap_or_default(),
         namespace: context.namespace,
         source: context_name
@@ -214,9 +231,12 @@ contexts:
 - {name: shop, context: {cluster: near, user: dev, namespace: shop}}
 - {name: orphan, context: {cluster: near, user: gone}}
 - {name: lost, context: {cluster: gone, user: dev}}
+- {name: empty, context: {cluster: addressless, user: dev}}
+- {name: loose, context: {cluster: '', user: dev}}
 clusters:
 - {name: near, cluster: {server: 'https://near', certificate-authority-data: Q0E=, tls-server-name: near.local}}
 - {name: far, cluster: {server: 'https://far', insecure-skip-tls-verify: true}}
+- {name: addressless, cluster: {insecure-skip-tls-verify: true}}
 users:
 - {name: dev, user: {tokenFile: /token}}
 - {name: ops, user: {username: ops, password: p}}
@@ -262,6 +282,74 @@ users:
         }
     }
 
+    /// The namespace of a pod would be another cluster's.
+    #[test]
+    fn the_service_account_of_the_pod_replaces_no_cluster_that_was_chosen() {
+        let decided = |overrides: &Overrides| {
+            decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, Some(pod()), &[])
+        };
+        for (overrides, message) in [
+            (named(Some("empty"), None, None), "the cluster \"addressless\" of the kubeconfig has no server"),
+            (
+                named(None, Some("addressless"), None),
+                "the cluster \"addressless\" of the kubeconfig has no server",
+            ),
+            (named(Some("loose"), None, None), "the context \"loose\" of the kubeconfig has no cluster"),
+        ] {
+            let error = decided(&overrides).unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.exit().code()), (message, 2));
+            let cluster_info = Cluster { server: Some("https://flag".into()), ..Cluster::default() };
+            let endpoint = decided(&Overrides { cluster_info, ..overrides }).unwrap();
+            assert_eq!(endpoint.cluster.server.as_deref(), Some("https://flag"));
+        }
+    }
+
+    /// Otherwise the certificate authority of the cluster would be missing without a word.
+    #[test]
+    fn a_cluster_of_a_flag_must_exist_beside_a_server() {
+        let cluster_info = Cluster { server: Some("https://flag".into()), ..Cluster::default() };
+        let typo = Overrides { cluster_info: cluster_info.clone(), ..named(None, Some("x"), None) };
+        assert!(decided(&typo).unwrap_err().to_string().contains("no cluster \"x\""));
+        let lost = Overrides { cluster_info, ..named(Some("lost"), None, None) };
+        assert_eq!(decided(&lost).unwrap().cluster.server.as_deref(), Some("https://flag"));
+    }
+
+    #[test]
+    fn in_a_pod_a_context_without_a_namespace_has_that_of_the_pod() {
+        for (context, mounted, expected) in [
+            ("orphan", Some(pod()), Some("own")),
+            ("orphan", None, None),
+            ("shop", Some(pod()), Some("shop")),
+        ] {
+            let kubeconfig = Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap();
+            let endpoint = decide(kubeconfig, &named(Some(context), None, None), mounted, &[]).unwrap();
+            assert_eq!(endpoint.namespace.as_deref(), expected, "{context}");
+            assert_eq!(endpoint.cluster.server.as_deref(), Some("https://near"));
+        }
+    }
+
+    #[test]
+    fn an_authority_and_no_verification_exclude_each_other() {
+        let both = TWO_CLUSTERS.replace("tls-server-name", "insecure-skip-tls-verify: true, tls-server-name");
+        let decided =
+            |overrides: &Overrides| decide(Kubeconfig::from_yaml(&both).unwrap(), overrides, None, &[]);
+        let error = decided(&Overrides::default()).unwrap_err();
+        let message = "specifying a root certificates file with the insecure flag is not allowed";
+        assert_eq!((error.to_string().as_str(), error.exit().code()), (message, 2));
+        let cluster_info = Cluster { insecure_skip_tls_verify: Some(true), ..Cluster::default() };
+        assert!(decided(&Overrides { cluster_info, ..Overrides::default() }).is_ok());
+    }
+
+    fn pod() -> Endpoint {
+        Endpoint {
+            cluster: Cluster { server: Some("https://pod".into()), ..Cluster::default() },
+            user: AuthInfo::default(),
+            namespace: Some("own".into()),
+            source: String::new(),
+            is_server_from_flag: false,
+        }
+    }
+
     #[test]
     fn server_flags_do_not_mix_with_the_trust_of_another_server() {
         let with =
@@ -290,22 +378,10 @@ users:
 
     #[test]
     fn without_a_kubeconfig_the_service_account_of_the_pod_is_used() {
-        let pod = || {
-            let cluster = Cluster { server: Some("https://pod".into()), ..Cluster::default() };
-            let source = String::new();
-            let namespace = Some("own".into());
-            Some(Endpoint {
-                cluster,
-                user: AuthInfo::default(),
-                namespace,
-                source,
-                is_server_from_flag: false,
-            })
-        };
-        let endpoint = decide(Kubeconfig::default(), &Overrides::default(), pod(), &[]).unwrap();
+        let endpoint = decide(Kubeconfig::default(), &Overrides::default(), Some(pod()), &[]).unwrap();
         assert_eq!(endpoint.cluster.server.as_deref(), Some("https://pod"));
         let endpoint =
-            decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), pod(), &[]);
+            decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), Some(pod()), &[]);
         assert_eq!(endpoint.unwrap().cluster.server.as_deref(), Some("https://near"));
         for (missing, words, exit) in [
             (&[][..], "no kubeconfig has a current context", 1),

@@ -53,7 +53,11 @@ impl Overrides {
 }
 
 /// Replaces the address of the kubeconfig's server, and how its certificate is checked.
-pub(super) fn override_server(cluster: &mut Cluster, overrides: &Cluster) {
+///
+/// # Errors
+/// When the certificate is not to be checked, and there is an authority to check it: kubectl's words (`TLSConfigFor` in
+/// client-go).
+pub(super) fn override_server(cluster: &mut Cluster, overrides: &Cluster) -> Result<()> {
     if let Some(address) = &overrides.server {
         cluster.server = Some(address.clone());
         cluster.tls_server_name = None; // it belongs to the other server
@@ -68,6 +72,15 @@ pub(super) fn override_server(cluster: &mut Cluster, overrides: &Cluster) {
     }
     cluster.tls_server_name = overrides.tls_server_name.clone().or(cluster.tls_server_name.take());
     cluster.disable_compression = overrides.disable_compression.or(cluster.disable_compression);
+    let has_authority =
+        cluster.certificate_authority.is_some() || cluster.certificate_authority_data.is_some();
+    if has_authority && cluster.insecure_skip_tls_verify == Some(true) {
+        return Err(Error::usage(
+            "specifying a root certificates file with the insecure flag is not allowed",
+        )
+        .hint("remove insecure-skip-tls-verify of the cluster from the kubeconfig, or add --insecure-skip-tls-verify"));
+    }
+    Ok(())
 }
 
 /// Replaces the credentials of the kubeconfig with those of the command line.
@@ -135,7 +148,7 @@ mod tests {
         for (insecure, authority) in [(Some(true), None), (Some(false), Some("Q0E=")), (None, Some("Q0E="))] {
             let flags = Cluster { insecure_skip_tls_verify: insecure, ..Cluster::default() };
             let mut cluster = kubeconfig();
-            override_server(&mut cluster, &flags);
+            assert_eq!(override_server(&mut cluster, &flags).is_err(), insecure.is_none());
             assert_eq!(cluster.certificate_authority_data.as_deref(), authority, "{insecure:?}");
             assert_eq!(cluster.insecure_skip_tls_verify, insecure.or(Some(true)));
         }
