@@ -102,17 +102,13 @@ impl Attempts {
         }
     }
 
-    /// Records that the attempt that `begun` failed, and waits before the next one.
+    /// Records that an attempt failed, and waits before the next one.
     ///
     /// # Errors
     /// The failure, if it is final: as the caller says, or because the server has refused for [`REFUSAL_GRACE`].
-    pub(super) async fn fail(
-        &mut self,
-        begun: Instant,
-        failure: RequestError,
-        is_final: bool,
-    ) -> Result<(), RequestError> {
-        self.refused_since = failure.is_refused().then(|| self.refused_since.unwrap_or(begun));
+    pub(super) async fn fail(&mut self, failure: RequestError, is_final: bool) -> Result<(), RequestError> {
+        // From the end of the first attempt: a credential plugin alone may take a minute.
+        self.refused_since = failure.is_refused().then(|| self.refused_since.unwrap_or_else(Instant::now));
         if is_final || self.refused_since.is_some_and(|since| since.elapsed() >= REFUSAL_GRACE) {
             self.refused_since = None;
             return Err(failure);

@@ -24,6 +24,10 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// A watch that ends sooner without an event is reopened after this pause, and a list follows one that is refused sooner.
 pub(super) const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
 
+/// How many watches in a row may be refused, or end at once without an event, before a list follows: the server may not accept
+/// the resourceVersion.
+const MAX_FRUITLESS_WATCHES: u32 = 3;
+
 /// Lists and watches one resource in one namespace, or in all, until the observer is dropped.
 #[derive(Debug)]
 pub(super) struct Reflector {
@@ -33,6 +37,8 @@ pub(super) struct Reflector {
     query: ListQuery,
     /// The resourceVersion at which the next watch starts; none to start with a list.
     version: Option<String>,
+    /// How many watches in a row were fruitless.
+    fruitless_watches: u32,
     /// The verbs that succeeded before.
     allowed: BTreeSet<ApiVerb>,
     /// The verb in use. A final 401 or 403 moves it to the next one.
@@ -53,7 +59,7 @@ impl Reflector {
     pub(super) fn new(index: usize, query: ListQuery, shared: Arc<Shared>) -> Self {
         let attempts = Attempts::new(query.type_, &shared.outage);
         let (allowed, mode) = (BTreeSet::new(), ApiVerb::Watch);
-        Self { index, shared, query, version: None, allowed, mode, attempts }
+        Self { index, shared, query, version: None, fruitless_watches: 0, allowed, mode, attempts }
     }
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
@@ -95,12 +101,15 @@ impl Reflector {
                 }
                 Err(failure) => {
                     let is_new = failure.is_forbidden() && !self.allowed.contains(&verb);
-                    if let Err(failure) = self.attempts.fail(begun, failure, is_new).await
+                    if let Err(failure) = self.attempts.fail(failure, is_new).await
                         && self.fall_back(verb, failure, &sender).await.is_break()
                     {
                         return self.attempts.give_up();
                     }
                 }
+            }
+            if self.fruitless_watches >= MAX_FRUITLESS_WATCHES {
+                (self.version, self.fruitless_watches) = (None, 0);
             }
         }
     }
@@ -201,9 +210,12 @@ impl Reflector {
         let parameters =
             format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}");
         let path = self.query.path(&parameters, &self.shared.cluster);
-        let mut lines = self.shared.cluster.stream(&path).await?;
+        let opened = self.shared.cluster.stream(&path).await;
+        if matches!(opened, Ok(_) | Err(RequestError::Status(_))) {
+            self.fruitless_watches += 1;
+        }
+        let mut lines = opened?;
         self.attempts.record_answer();
-        let mut event_count = 0_usize;
         loop {
             let line = match lines.next_line(deadline).await {
                 Ok(Some(line)) => line,
@@ -227,9 +239,11 @@ impl Reflector {
                     break;
                 }
             }
-            event_count += 1;
+            self.fruitless_watches = 0;
         }
-        if event_count == 0 && begun.elapsed() < MIN_WATCH_TIME {
+        if begun.elapsed() >= MIN_WATCH_TIME {
+            self.fruitless_watches = 0;
+        } else if self.fruitless_watches > 0 {
             sleep(MIN_WATCH_TIME).await;
         }
         Ok(())

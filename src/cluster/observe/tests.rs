@@ -11,9 +11,11 @@ use serde_json::{Value, json};
 
 use super::Observer;
 use super::cache::{Cache, TargetEvents};
+use super::outage::{Attempts, Outage};
 use super::wanted::{Delta, Facts, Listed, ObserverMessage, Refresh};
-use crate::cluster::connection::Cluster;
+use crate::cluster::connection::{Cluster, RequestError};
 use crate::cluster::notice::Listener;
+use crate::error::{Error, ErrorKind};
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
@@ -332,6 +334,20 @@ async fn a_response_that_is_no_list_is_not_reported_as_forbidden() {
     .await;
     let notices = notices.lock().unwrap().join("\n");
     assert!(notices.contains("is not a list") && !notices.contains("causes are incomplete"), "{notices}");
+}
+
+/// A credential plugin that hangs takes longer than the grace period.
+#[tokio::test(start_paused = true)]
+async fn one_slow_refusal_is_not_final() {
+    let (cluster, _) = server(|_| Value::Null);
+    let mut attempts = Attempts::new(&POD, &Arc::new(Outage::new(cluster)));
+    let mut ends = Vec::new();
+    for _ in 0..2 {
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        let hung = Error::new(ErrorKind::Unreachable, "the plugin did not finish");
+        ends.push(attempts.fail(RequestError::NotSent(hung), false).await.is_err());
+    }
+    assert_eq!(ends, [false, true]);
 }
 
 /// Such a response may come from a proxy.

@@ -4,8 +4,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::outage::{Attempts, Outage};
 use crate::cluster::connection::{ApiRequest, Cluster, Policy, RequestError};
 use crate::cluster::list::{ListQuery, PodLabels};
@@ -41,7 +39,6 @@ impl Shared {
     pub(super) async fn refresh(&self, found: &Workload) -> Refresh {
         let mut attempts = Attempts::new(found.kind().type_(), &self.outage);
         loop {
-            let begun = Instant::now();
             let failure = match self.refresh_once(found, &mut attempts).await {
                 Ok(refresh) => {
                     attempts.succeed();
@@ -49,7 +46,7 @@ impl Shared {
                 }
                 Err(failure) => failure,
             };
-            if let Err(failure) = attempts.fail(begun, failure, false).await {
+            if let Err(failure) = attempts.fail(failure, false).await {
                 attempts.give_up();
                 return Refresh::Unreadable(self.cluster.explain(&failure));
             }

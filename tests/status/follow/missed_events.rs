@@ -43,6 +43,22 @@ async fn a_closed_watch_is_opened_again_where_it_ended() {
     assert!(starts.len() < 40, "a closed watch is not opened in a loop: {starts:?}");
 }
 
+/// The server may not accept the version of the list, whatever it answers.
+#[tokio::test(start_paused = true)]
+async fn a_list_follows_watches_that_do_not_work() {
+    for act in [
+        FaultAction::Refuse(Refusal::with_status(400, "invalid resource version")),
+        FaultAction::CloseWatch(0),
+    ] {
+        let (cluster, web) = unfinished_rollout().await;
+        cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), act.clone()));
+        cluster.later(5_000, move |editor| editor.set_image(&web, "app:3.0-bad"));
+        let output = cluster.status("deployment/web --fail-fast=10s --timeout 5m").await;
+        assert_eq!(output.exit, 4, "{act:?}: {}", output.transcript);
+        output.reports("no image app:3.0-bad");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_outage_with_compaction_hides_no_verdict() {
     let (cluster, web) = unfinished_rollout().await;
