@@ -134,6 +134,20 @@ async fn the_kubeconfig_sets_the_proxy() {
 }
 
 #[tokio::test]
+async fn a_proxy_is_asked_for_the_usual_port_of_the_scheme() {
+    let server = Cluster::recorded("shop").served();
+    for (scheme, port) in [("http", 80), ("https", 443)] {
+        let proxy = Proxy::http(&server).await;
+        let mut kubeconfig = kubeconfig_behind_proxy(&server);
+        kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("{scheme}://api.corp.invalid"));
+        kubeconfig["clusters"][0]["cluster"]["proxy-url"] = json!(format!("http://{}", proxy.address));
+        Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
+        let target = format!("CONNECT api.corp.invalid:{port} ");
+        assert!(proxy.targets()[0].starts_with(&target), "{:?}", proxy.targets());
+    }
+}
+
+#[tokio::test]
 async fn no_proxy_excludes_a_server() {
     let server = Cluster::recorded("shop").served();
     let proxy = Proxy::http(&server).await;

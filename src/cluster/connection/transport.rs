@@ -32,7 +32,7 @@ const USER_AGENT: HeaderValue =
 /// # Errors
 /// When the client certificate, the certificate authority or a header cannot be used.
 pub(super) fn client(
-    config: Config,
+    mut config: Config,
     proxy: Option<&Intercept>,
     connect: Duration,
 ) -> Result<Client, kube::Error> {
@@ -41,9 +41,12 @@ pub(super) fn client(
         return stack(config, tcp);
     };
     let through = proxy.uri().clone();
+    if config.cluster_url.scheme_str() == Some("http") {
+        config.cluster_url = with_port(config.cluster_url, 80); // a proxy is asked for 443 otherwise
+    }
     match through.scheme_str() {
         Some("socks5" | "socks5h") => {
-            let socks = SocksV5::new(through, tcp);
+            let socks = SocksV5::new(with_port(through, 1080), tcp);
             match proxy.raw_auth() {
                 Some((user, password)) => {
                     stack(config, socks.with_auth(user.to_owned(), password.to_owned()))
@@ -58,6 +61,17 @@ pub(super) fn client(
         }
         _ => stack(config, tunnel(through, tcp, proxy)),
     }
+}
+
+/// Returns an address with a port: its own, or the usual one.
+fn with_port(url: Uri, usual: u16) -> Uri {
+    let mut parts = url.clone().into_parts();
+    if let Some(authority) = parts.authority.as_ref().filter(|authority| authority.port().is_none())
+        && let Ok(with_port) = format!("{authority}:{usual}").parse()
+    {
+        parts.authority = Some(with_port);
+    }
+    Uri::from_parts(parts).unwrap_or(url)
 }
 
 fn tcp(connect: Duration) -> HttpConnector {
@@ -113,4 +127,22 @@ fn tls<C>(config: &Config, connector: C) -> Result<HttpsConnector<C>, kube::Erro
         None => builder,
     };
     Ok(builder.enable_http1().enable_http2().wrap_connector(connector))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// hyper's connector would use the port 80 for a SOCKS proxy.
+    #[test]
+    fn an_address_without_a_port_gets_the_usual_one() {
+        for (written, expected) in [
+            ("socks5://proxy", "socks5://proxy:1080/"),
+            ("socks5://me:pw@proxy", "socks5://me:pw@proxy:1080/"),
+            ("socks5h://proxy:9/", "socks5h://proxy:9/"),
+            ("socks5://[fd00::1]", "socks5://[fd00::1]:1080/"),
+        ] {
+            assert_eq!(with_port(written.parse().unwrap(), 1080).to_string(), expected);
+        }
+    }
 }
