@@ -17,8 +17,8 @@ const OFF: &str = "off";
 /// `name`; later versions have `command`.
 const REQUIREMENTS: [&str; 2] = ["name", "command"];
 
-/// Returns the program to run for a plugin: the command itself, or under an allowlist the path that was compared with
-/// it. `named` is the file of `--kuberc`.
+/// Returns the program to run for a plugin, with its path. As in Go, it is found in our own `$PATH`, not in the one that
+/// the kubeconfig gives the plugin. `named` is the file of `--kuberc`.
 ///
 /// # Errors
 /// When the preferences forbid the plugin, or cannot be read.
@@ -27,7 +27,9 @@ pub(super) fn allowed_program(
     named: Option<&Path>,
     environment: &Environment,
 ) -> Result<PathBuf> {
-    let Some((path, preference)) = preference(named, environment)? else { return Ok(command.into()) };
+    let found = looked_up(command, environment);
+    let program = found.clone().unwrap_or_else(|| command.into());
+    let Some((path, preference)) = preference(named, environment)? else { return Ok(program) };
     let list = preference.get("credentialPluginAllowlist").filter(|list| !list.is_null());
     let entries = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let forbidden = |why: &str| {
@@ -37,11 +39,10 @@ pub(super) fn allowed_program(
             .hint("add it to credentialPluginAllowlist there; KUBERC=off ignores the file"))
     };
     match preference.get("credentialPluginPolicy").map_or("", |policy| policy.as_str().unwrap_or("no text")) {
-        "" | "AllowAll" if list.is_none() => Ok(command.into()),
+        "" | "AllowAll" if list.is_none() => Ok(program),
         "" | "AllowAll" => forbidden("it has an allowlist, and its credentialPluginPolicy is not Allowlist"),
         "DenyAll" => forbidden("its credentialPluginPolicy is DenyAll"),
         "Allowlist" => {
-            let found = looked_up(command, environment);
             match found
                 .filter(|found| entries.iter().any(|entry| is_match(entry, command, found, environment)))
             {
@@ -74,9 +75,20 @@ fn looked_up(program: &str, environment: &Environment) -> Option<PathBuf> {
     let directories = std::env::split_paths(environment.get("PATH").unwrap_or(OsStr::new("")));
     let mut candidates = directories.filter(|directory| directory.is_absolute()).flat_map(|directory| {
         let exe = format!("{program}{}", std::env::consts::EXE_SUFFIX);
-        [directory.join(program), directory.join(exe)]
+        [directory.join(exe), directory.join(program)]
     });
-    candidates.find(|candidate| candidate.is_file())
+    candidates.find(|candidate| is_executable(candidate))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
 }
 
 /// Returns the preferences and their file; none if there are none, or if they are disabled.
