@@ -83,6 +83,81 @@ async fn the_newline_of_a_token_file_is_removed() {
     output.ends(1);
 }
 
+/// Refuses the first request with 401, and does something just before.
+fn refuse_first(server: &Cluster, act: impl Fn() + Send + Sync + 'static) {
+    let before = FaultAction::write_before(move |_| act());
+    for action in [before, FaultAction::Refuse(Refusal::unauthorized())] {
+        server.sim.fault(Fault::on(Requests::any(), action).once());
+    }
+}
+
+#[tokio::test]
+async fn client_certificates_are_read_again_after_a_401() {
+    let gina = User::limited("gina", [Rule::allow(&["get"], &["namespaces"])]);
+    let server = Cluster::recorded("shop").user(gina).served();
+    let (old, new) = (
+        server.server().client_certificate("gina").unwrap(),
+        server.server().client_certificate("admin").unwrap(),
+    );
+    let (certificate, key) = (file("me.crt", &old.0), file("me.key", &old.1));
+    let mut kubeconfig = server.kubeconfig();
+    kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
+    refuse_first(&server, move || {
+        std::fs::write(&certificate, &new.0).unwrap();
+        std::fs::write(&key, &new.1).unwrap();
+    });
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+}
+
+/// A kubelet or a sync job may replace a file at any moment.
+#[tokio::test]
+async fn a_token_file_that_is_unreadable_for_a_moment_keeps_its_token() {
+    let server = Cluster::recorded("shop").served();
+    let mut kubeconfig = server.kubeconfig();
+    let token = file("token", " \n");
+    kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
+    output.ends(1).reports("error: cannot read the token file").reports(": it is empty\n");
+    assert_eq!(server.sim.requests().len(), 0);
+
+    for is_removed in [false, true] {
+        let token = file("token", "first");
+        kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
+        refuse_first(&server, move || {
+            if is_removed {
+                std::fs::remove_file(&token).unwrap();
+            } else {
+                std::fs::write(&token, "").unwrap();
+            }
+        });
+        let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
+        output.ends(1).reports("does not accept the credentials");
+    }
+    let tokens =
+        server.sim.requests().iter().map(|one| one.header("authorization").to_owned()).collect::<Vec<_>>();
+    assert_eq!(tokens, ["Bearer first"; 2]);
+}
+
+/// The exit code of a file error would say that nothing was written.
+#[tokio::test]
+async fn a_file_that_is_gone_at_a_renewal_is_no_wrong_argument() {
+    let server = Cluster::recorded("shop").served();
+    let authority = file("ca.crt", &server.server().authority_certificate());
+    let token = file("token", "first");
+    let mut kubeconfig = server.kubeconfig();
+    kubeconfig["clusters"][0]["cluster"] =
+        json!({"server": server.server().url(), "certificate-authority": authority});
+    kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
+    refuse_first(&server, move || {
+        std::fs::write(&token, "second").unwrap();
+        std::fs::remove_file(&authority).unwrap();
+    });
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
+    output.ends(1);
+    output.reports("error: the credentials cannot be renewed: cannot read the certificate authority ");
+}
+
 #[tokio::test]
 async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
     for text in ["{", "clusters: 7", "- a\n- b", "\u{0}"] {

@@ -140,6 +140,33 @@ async fn a_401_with_a_new_credential_is_an_error() {
     .await;
 }
 
+/// Two requests are refused at the same time.
+#[tokio::test]
+async fn a_plugin_runs_once_for_several_401s() {
+    let server = Cluster::recorded("shop").served();
+    let runs = directory().join("runs");
+    let script = format!("echo run >> {}\n{}", runs.display(), script_that_prints(&json!({"token": "t"})));
+    let run = Run::of(["history", "deployment/web", "statefulset/db"]);
+    let run = run.kubeconfig(&kubeconfig(&server, &script)).env("PATH", "/usr/bin:/bin");
+    run.run_async().await.ends(1);
+    assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 2);
+    assert_eq!(server.lines().len(), 2);
+}
+
+/// As in Go. The PATH in the kubeconfig is that of the plugin.
+#[tokio::test]
+async fn a_plugin_is_found_in_our_path() {
+    let server = served_with_token();
+    let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+        "status": {"token": "brought"}});
+    let plugin = program("log-in", &format!("echo '{credential}'"));
+    let path = json!([{"name": "PATH", "value": "/nowhere"}]);
+    let run = Run::of(["history", "deployment/web"])
+        .kubeconfig(&with_exec(&server, &json!({"command": "log-in", "env": path})));
+    let output = run.env("PATH", plugin.parent().unwrap()).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+}
+
 #[tokio::test]
 async fn a_missing_plugin_is_an_error() {
     let server = Cluster::recorded("shop").served();

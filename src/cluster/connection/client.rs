@@ -3,7 +3,6 @@
 //! kube's client keeps the credential it was built with, so a new credential needs a new client. When the
 //! renewed credential is the same, the client and its open connection are kept.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +41,8 @@ struct ActiveClient {
     credential: Credential,
     /// When it was built.
     built: Instant,
+    /// When its credential was obtained, which may have been the same again.
+    obtained: Instant,
 }
 
 impl ActiveClient {
@@ -79,7 +80,8 @@ impl CurrentClient {
     /// Uses a client whose credential is never renewed.
     pub(super) fn permanent(self, client: Client) -> Self {
         let credential = Credential::permanent(AuthInfo::default());
-        let active = ActiveClient { client, credential, built: Instant::now() };
+        let now = Instant::now();
+        let active = ActiveClient { client, credential, built: now, obtained: now };
         Self { active: Mutex::new(Some(active)), ..self }
     }
 
@@ -105,15 +107,14 @@ impl CurrentClient {
     /// Returns a kubeconfig with the server and the credential. It needs no plugin and no flag.
     ///
     /// # Errors
-    /// When there is no credential, or a path in the kubeconfig cannot be made absolute.
+    /// When there is no credential, or the path of the certificate authority cannot be made absolute.
     pub(super) async fn kubeconfig(&self, now: impl Fn() -> Timestamp) -> Result<Value> {
         self.get(now).await.map_err(|failure| self.server.explain(&failure))?;
         let live = self.active.lock().await;
-        let mut user = live.as_ref().map(|active| active.credential.user.clone()).unwrap_or_default();
+        let user = live.as_ref().map(|active| active.credential.user.clone()).unwrap_or_default();
         let mut cluster = self.server.endpoint.cluster.clone();
         // In another file, a relative path would belong to another directory.
-        let paths = [&mut cluster.certificate_authority, &mut user.client_certificate, &mut user.client_key];
-        for path in paths.into_iter().flatten() {
+        if let Some(path) = &mut cluster.certificate_authority {
             let absolute = std::path::absolute(&*path).map_err(|error| {
                 Error::new(ErrorKind::File, format!("cannot find {path}")).caused_by(error)
             })?;
@@ -130,19 +131,23 @@ impl CurrentClient {
         }))
     }
 
-    /// Obtains the credential again after a 401 to a request that was `sent` then. Returns a new client if the credential
-    /// changed, also because of another request that was refused at the same time.
+    /// Obtains the credential again after a 401 to a request that was `sent` then, unless another request that was refused at the
+    /// same time did. Returns a new client if the credential changed.
     pub(super) async fn renew(&self, sent: Instant, now: Timestamp) -> Result<Option<Client>, RequestError> {
         let asked = Instant::now();
         let mut live = self.active.lock().await;
         match live.as_ref() {
             Some(active) if !active.credential.renewable => return Ok(None),
-            Some(active) if active.built > sent => return Ok(Some(active.client.clone())),
+            Some(active) if active.obtained > sent => {
+                return Ok((active.built > sent).then(|| active.client.clone()));
+            }
             _ => {}
         }
-        let old = live.take(); // the server refused it
-        let renewed = self.obtain(old.as_ref(), asked, now).await?;
-        let is_same = old.is_some_and(|old| old.credential.is_same(&renewed.credential));
+        if let Some(active) = live.as_mut() {
+            active.credential.expires = Some(Timestamp::MIN); // the server refused it
+        }
+        let renewed = self.obtain(live.as_ref(), asked, now).await?;
+        let is_same = live.as_ref().is_some_and(|old| old.credential.is_same(&renewed.credential));
         let client = live.insert(renewed).client.clone();
         Ok((!is_same).then_some(client))
     }
@@ -157,15 +162,19 @@ impl CurrentClient {
         if let Some(failure) = self.failure.since(asked) {
             return Err(failure);
         }
-        let obtained = Credential::obtain(&self.server.endpoint.user, &self.plugin_context, now).await;
-        let obtained = obtained.and_then(|credential| {
+        let (user, last) = (&self.server.endpoint.user, old.map(|old| &old.credential));
+        let credential = Credential::obtain(user, last, &self.plugin_context, now).await;
+        let renewed = credential.and_then(|credential| {
+            let obtained = Instant::now();
             let (client, built) = match old {
                 Some(old) if old.credential.is_same(&credential) => (old.client.clone(), old.built),
-                _ => (self.build(&credential)?, Instant::now()),
+                _ => (self.build(&credential)?, obtained),
             };
-            Ok(ActiveClient { client, credential, built })
+            Ok(ActiveClient { client, credential, built, obtained })
         });
-        obtained.map_err(RequestError::NotSent).inspect_err(|failure| self.failure.record(failure))
+        let failure = |error| if old.is_some() { after_the_start(error) } else { error };
+        let renewed = renewed.map_err(|error| RequestError::NotSent(failure(error)));
+        renewed.inspect_err(|failure| self.failure.record(failure))
     }
 
     fn build(&self, credential: &Credential) -> Result<Client> {
@@ -176,7 +185,8 @@ impl CurrentClient {
         config.tls_server_name.clone_from(&cluster.tls_server_name);
         config.disable_compression = cluster.disable_compression.unwrap_or_default();
         config.auth_info = credential.user.clone();
-        transport::client(config, self.server.proxy.as_ref(), self.connect_timeout).map_err(unusable)
+        transport::client(config, self.server.proxy.as_ref(), self.connect_timeout)
+            .map_err(|error| unusable(&error))
     }
 }
 
@@ -193,7 +203,8 @@ fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>> {
     };
     let read = ExecAuthCluster::try_from(cluster).map_err(|error| match error {
         KubeconfigError::LoadCertificateAuthority(LoadDataError::ReadFile(error, path)) => {
-            unreadable("certificate authority", &path, error)
+            let message = format!("cannot read the certificate authority {}", path.display());
+            Error::new(ErrorKind::File, message).caused_by(error)
         }
         _ => invalid(),
     });
@@ -206,27 +217,20 @@ fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>> {
     }
 }
 
-fn unreadable(what: &str, path: &Path, error: std::io::Error) -> Error {
-    Error::new(ErrorKind::File, format!("cannot read the {what} {}", path.display())).caused_by(error)
+/// Explains an error of the renewal of a credential. A file that cannot be read any more is no wrong argument: something may
+/// have been written.
+fn after_the_start(error: Error) -> Error {
+    if error.kind() != ErrorKind::File {
+        return error;
+    }
+    let hint = error.hint_text().map(str::to_owned);
+    Error::new(ErrorKind::Unreachable, "the credentials cannot be renewed").hint_if(hint).caused_by(error)
 }
 
-const IDENTITY_HINT: &str =
-    "it is set in the kubeconfig's user, or with --client-certificate and --client-key";
-
 /// Explains why kube could not build a client. Mostly the client certificate is at fault.
-fn unusable(error: kube::Error) -> Error {
-    use KubeconfigError::{LoadClientCertificate, LoadClientKey};
-    let error = match error {
-        kube::Error::InferKubeconfig(LoadClientCertificate(LoadDataError::ReadFile(error, path))) => {
-            return unreadable("client certificate", &path, error).hint(IDENTITY_HINT);
-        }
-        kube::Error::InferKubeconfig(LoadClientKey(LoadDataError::ReadFile(error, path))) => {
-            return unreadable("client key", &path, error).hint(IDENTITY_HINT);
-        }
-        error => error,
-    };
+fn unusable(error: &kube::Error) -> Error {
     let chain: Vec<_> =
-        std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |error| error.source())
+        std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source())
             .collect();
     let words = chain.get(1).map(ToString::to_string).unwrap_or_default();
     let whole = chain.iter().map(ToString::to_string).collect::<Vec<_>>().join(": ");

@@ -144,7 +144,7 @@ impl Cluster {
     /// needs no plugin and no flag.
     ///
     /// # Errors
-    /// When there is no credential, or a path in the kubeconfig cannot be made absolute.
+    /// When there is no credential, or the path of the certificate authority cannot be made absolute.
     pub async fn kubeconfig(&self) -> Result<Value> {
         self.client.kubeconfig(|| self.now()).await
     }

@@ -10,7 +10,7 @@ use kube::config::{AuthInfo, ExecConfig, ExecInteractiveMode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 use super::plugin_policy::allowed_program;
 use crate::cluster::notice::{Listener, run_if_slow, seconds};
@@ -40,6 +40,9 @@ pub(in crate::cluster) struct PluginContext {
     pub(in crate::cluster) listener: Listener,
 }
 
+/// Held by the plugin that may prompt the user: two plugins must not read one terminal.
+static TERMINAL: Mutex<()> = Mutex::const_new(());
+
 /// Runs a plugin once.
 ///
 /// # Errors
@@ -47,6 +50,7 @@ pub(in crate::cluster) struct PluginContext {
 pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<PluginCredential> {
     let plugin = ExecPlugin::of(exec, context)?;
     let interactive = plugin.is_interactive()?;
+    let _terminal = if interactive { Some(TERMINAL.lock().await) } else { None };
     let mut child = plugin.start(interactive)?;
     let limit = (!interactive).then_some(context.limit);
     let running = || {
@@ -239,12 +243,9 @@ pub fn read_credential(stdout: &[u8], wanted: Option<&str>) -> Result<PluginCred
     {
         return Err(format!("its version is not {wanted:?}, which the kubeconfig requires"));
     }
-    let encoded = |text: &str| match serde_json::to_value(ByteString(text.as_bytes().to_vec())) {
-        Ok(Value::String(base64)) => base64,
-        _ => String::new(),
-    };
-    let certificate = text("/status/clientCertificateData").map(encoded);
-    let key = text("/status/clientKeyData").map(encoded);
+    let encoded = |pointer| text(pointer).map(|pem| base64(pem.as_bytes().to_vec()));
+    let certificate = encoded("/status/clientCertificateData");
+    let key = encoded("/status/clientKeyData");
     let token = text("/status/token").map(|token| token.to_owned().into());
     let (client_certificate_data, key) = certificate.zip(key).unzip();
     if token.is_none() && key.is_none() {
@@ -255,4 +256,12 @@ pub fn read_credential(stdout: &[u8], wanted: Option<&str>) -> Result<PluginCred
     let client_key_data = key.map(Into::into);
     let user = AuthInfo { token, client_certificate_data, client_key_data, ..AuthInfo::default() };
     Ok(PluginCredential { user, expires })
+}
+
+/// Encodes a certificate or a key as a kubeconfig does.
+pub(super) fn base64(pem: Vec<u8>) -> String {
+    match serde_json::to_value(ByteString(pem)) {
+        Ok(Value::String(base64)) => base64,
+        _ => String::new(),
+    }
 }

@@ -6,6 +6,8 @@
 pub mod exec_plugin;
 mod plugin_policy;
 
+use std::io;
+
 use http::HeaderValue;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::config::AuthInfo;
@@ -13,6 +15,7 @@ use serde_json::Value;
 
 pub(super) use exec_plugin::PluginContext;
 
+use self::exec_plugin::base64;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::files::read_text;
 
@@ -32,12 +35,20 @@ pub(super) struct Credential {
 }
 
 impl Credential {
-    /// Obtains the credential of a user: reads its token file or runs its plugin.
+    /// Obtains the credential of a user: reads its files or runs its plugin. As in client-go, a file that cannot be read now has
+    /// its content in the `last` credential.
     ///
     /// # Errors
-    /// When the file or the plugin does not provide a credential, or the token is not a valid header value.
-    pub(super) async fn obtain(user: &AuthInfo, context: &PluginContext, now: Timestamp) -> Result<Self> {
-        let credential = Self::load(user, context, now).await?;
+    /// When a file or the plugin does not provide a credential, or the token is not a valid header value.
+    pub(super) async fn obtain(
+        user: &AuthInfo,
+        last: Option<&Self>,
+        context: &PluginContext,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let last = last.map(|last| &last.user);
+        let mut credential = Self::load(user, last, context, now).await?;
+        credential.read_certificate(last)?;
         let user = serde_json::to_value(&credential.user).unwrap_or_default();
         let token = user.get("token").and_then(Value::as_str);
         if token.is_none_or(|token| HeaderValue::from_str(token).is_ok()) {
@@ -49,7 +60,12 @@ impl Credential {
             .hint("check the source of the token: --token, the kubeconfig, its token file or its plugin"))
     }
 
-    async fn load(user: &AuthInfo, context: &PluginContext, now: Timestamp) -> Result<Self> {
+    async fn load(
+        user: &AuthInfo,
+        last: Option<&AuthInfo>,
+        context: &PluginContext,
+        now: Timestamp,
+    ) -> Result<Self> {
         let mut ready = user.clone();
         if let Some(provider) = &user.auth_provider {
             // kube renews OpenID Connect tokens itself, with the refresh token.
@@ -63,10 +79,15 @@ impl Credential {
             return Ok(Self::permanent(ready));
         }
         if let Some(path) = ready.token_file.take() {
-            // As in client-go, a token beside the file is used while the file cannot be read.
-            match (read_text(path.as_ref()), &user.token) {
-                (Ok(token), _) => ready.token = Some(token.trim().to_owned().into()),
-                (Err(_), Some(_)) => {}
+            // As in client-go, a token beside the file is used while the file cannot be read, and an empty file is no token.
+            let read = read_text(path.as_ref()).and_then(|token| match token.trim() {
+                "" => Err(io::Error::new(io::ErrorKind::InvalidData, "it is empty")),
+                token => Ok(token.to_owned()),
+            });
+            let kept = last.and_then(|last| last.token.clone()).or(ready.token.take());
+            match (read, kept) {
+                (Ok(token), _) => ready.token = Some(token.into()),
+                (Err(_), Some(kept)) => ready.token = Some(kept),
                 (Err(error), None) => {
                     let message = format!("cannot read the token file {path}");
                     return Err(Error::new(ErrorKind::Unreachable, message)
@@ -96,6 +117,22 @@ impl Credential {
         Ok(Self { user: ready, expires: loaded.expires, renewable: true })
     }
 
+    /// Replaces the paths of the client certificate and its key by their contents, which another program may replace.
+    fn read_certificate(&mut self, last: Option<&AuthInfo>) -> Result<()> {
+        let user = &mut self.user;
+        if let (Some(path), None) = (user.client_certificate.take(), &user.client_certificate_data) {
+            let kept = last.and_then(|last| last.client_certificate_data.clone());
+            user.client_certificate_data = Some(read_pem("client certificate", &path, kept)?);
+            self.renewable = true;
+        }
+        if let (Some(path), None) = (user.client_key.take(), &user.client_key_data) {
+            let kept = last.and_then(|last| last.client_key_data.clone());
+            user.client_key_data = Some(read_pem("client key", &path, kept)?);
+            self.renewable = true;
+        }
+        Ok(())
+    }
+
     /// Whether two credentials are the same, so that a client of one can be used for the other.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (serde_json::to_value(&self.user), serde_json::to_value(&other.user)) {
@@ -107,6 +144,17 @@ impl Credential {
     /// Creates a credential that is never renewed.
     pub(super) fn permanent(user: AuthInfo) -> Self {
         Self { user, expires: None, renewable: false }
+    }
+}
+
+/// Reads a PEM file as base64, or returns what was kept of it.
+fn read_pem<T: From<String>>(what: &str, path: &str, kept: Option<T>) -> Result<T> {
+    match (std::fs::read(path), kept) {
+        (Ok(pem), _) => Ok(base64(pem).into()),
+        (Err(_), Some(kept)) => Ok(kept),
+        (Err(error), None) => Err(Error::new(ErrorKind::File, format!("cannot read the {what} {path}"))
+            .caused_by(error)
+            .hint("it is set in the kubeconfig's user, or with --client-certificate and --client-key")),
     }
 }
 

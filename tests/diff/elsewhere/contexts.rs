@@ -6,7 +6,7 @@ use harness::prelude::*;
 use simcluster::resource;
 
 use super::{deployment, image};
-use harness::files::file;
+use harness::files::{directory, file};
 
 /// Two served clusters, and a kubeconfig with the contexts `dev` and `prod`.
 struct TwoClusters {
@@ -106,6 +106,30 @@ async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
     let tokens =
         two.clusters.each_ref().map(|cluster| cluster.sim.requests()[0].header("authorization").to_owned());
     assert_eq!(tokens, ["Bearer first-only", ""]);
+}
+
+/// Two prompts at once would read one terminal.
+#[tokio::test]
+async fn interactive_plugins_run_one_after_the_other() {
+    let two = TwoClusters::new("plugins", [&image("web:1"), &image("web:1")]);
+    let mut kubeconfig: Value = serde_json::from_slice(&std::fs::read(&two.kubeconfig).unwrap()).unwrap();
+    let terminal = directory();
+    let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+        "status": {"token": "brought"}});
+    let script = format!(
+        "mkdir {0}/taken || touch {0}/clash; sleep 0.3; rmdir {0}/taken; echo '{credential}'",
+        terminal.display()
+    );
+    for (index, cluster) in two.clusters.iter().enumerate() {
+        cluster.sim.users(|users| users.grant_token("brought", "admin"));
+        kubeconfig["users"][index]["user"] = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1",
+            "interactiveMode": "IfAvailable", "command": "/bin/sh", "args": ["-c", script]}});
+    }
+    let run = Run::of(["diff", "deployment/web", "--with-context", "prod", "--exit-code"]);
+    let run = run.kubeconfig(&kubeconfig).env("PATH", "/usr/bin:/bin").typed("");
+    let output = run.run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert!(!terminal.join("clash").exists());
 }
 
 #[tokio::test]
