@@ -22,19 +22,11 @@ const ABSENCE_TIME: Duration = Duration::from_secs(1);
 /// group.
 #[derive(Debug, Default)]
 pub(super) struct ServedVersions {
-    discovery: OnceCell<Discovery>,
+    /// The plural names of those that the server serves in the preferred version; none of them if RBAC forbids to ask.
+    preferred: OnceCell<Vec<String>>,
     failure: SharedFailure<RequestError>,
     /// That the server has no such group.
     absence: SharedFailure<()>,
-}
-
-/// Which of these types the server serves in the preferred version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Discovery {
-    /// The plural names of the resources in the preferred version.
-    Preferred(Vec<String>),
-    /// RBAC forbids to ask.
-    Forbidden,
 }
 
 impl ServedVersions {
@@ -45,10 +37,10 @@ impl ServedVersions {
     /// When the server cannot be asked.
     pub(super) async fn has_group(
         &self,
-        answer: impl Future<Output = Result<Option<Discovery>, RequestError>>,
+        answer: impl Future<Output = Result<Option<Vec<String>>, RequestError>>,
     ) -> Result<bool, RequestError> {
         let asked = Instant::now();
-        let discovery = self.discovery.get_or_try_init(async || {
+        let preferred = self.preferred.get_or_try_init(async || {
             if self.absence.since(asked.checked_sub(ABSENCE_TIME).unwrap_or(asked)).is_some() {
                 return Err(None);
             }
@@ -56,7 +48,7 @@ impl ServedVersions {
                 return Err(Some(failure));
             }
             match answer.await {
-                Ok(Some(discovery)) => Ok(discovery),
+                Ok(Some(preferred)) => Ok(preferred),
                 Ok(None) => {
                     self.absence.record(&());
                     Err(None)
@@ -67,7 +59,7 @@ impl ServedVersions {
                 }
             }
         });
-        match discovery.await {
+        match preferred.await {
             Ok(_) => Ok(true),
             Err(None) => Ok(false),
             Err(Some(failure)) => Err(failure),
@@ -77,12 +69,10 @@ impl ServedVersions {
     /// Returns the path of the objects of a type, in the served version: `/apis/apps/v1/namespaces/shop/deployments`.
     /// No namespace stands for all.
     pub(super) fn collection(&self, type_: &ResourceType, namespace: Option<&str>) -> String {
-        let is_preferred = match self.discovery.get() {
-            _ if is_fixed(type_) => true,
-            Some(Discovery::Preferred(plurals)) => plurals.iter().any(|plural| plural == type_.plural()),
-            None => true,
-            Some(Discovery::Forbidden) => false,
-        };
+        let preferred = self.preferred.get();
+        let is_preferred =
+            preferred.is_none_or(|plurals| plurals.iter().any(|plural| plural == type_.plural()));
+        // Kubernetes' own types have one version.
         let version = if is_preferred { type_.versions().first() } else { type_.versions().last() };
         let version = version.copied().unwrap_or("v1");
         let root =
@@ -102,13 +92,10 @@ pub(super) fn is_fixed(type_: &ResourceType) -> bool {
     kind::of_type(type_).is_none_or(Kind::is_built_in)
 }
 
-impl Discovery {
-    /// Reads the answer about the path of the group.
-    pub(super) fn read(list: &Value) -> Self {
-        let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
-        let plurals = resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned));
-        Self::Preferred(plurals.collect())
-    }
+/// Reads the plural names in the answer about the path of the group.
+pub(super) fn read_plurals(list: &Value) -> Vec<String> {
+    let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
+    resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned)).collect()
 }
 
 /// Returns the error for a type that the server does not serve.

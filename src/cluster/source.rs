@@ -10,7 +10,7 @@ use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use super::kubeconfig::overrides::Overrides;
 use super::list::ListQuery;
 use super::notice::Listener;
-use super::served_versions::{Discovery, is_fixed, not_served};
+use super::served_versions::{is_fixed, not_served, read_plurals};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{NAMESPACE, ResourceType};
@@ -190,8 +190,8 @@ impl Cluster {
         let answer = async {
             match self.read(&path, is_absent).await {
                 Ok(response) if is_absent(&response) => Ok(None),
-                Ok(response) => Ok(Some(Discovery::read(&response.json()))),
-                Err(failure) if failure.is_forbidden() => Ok(Some(Discovery::Forbidden)),
+                Ok(response) => Ok(Some(read_plurals(&response.json()))),
+                Err(failure) if failure.is_forbidden() => Ok(Some(Vec::new())),
                 Err(failure) => Err(failure),
             }
         };
