@@ -10,7 +10,8 @@ pub enum Exit {
     Error,
     /// 2: a bad flag, a bad argument, an unreadable file. Nothing was written.
     Usage,
-    /// 3: timed out, or still progressing with `--watch=false`, or stdout was closed.
+    /// 3: timed out, or still progressing with `--watch=false`, or stdout was closed. With `diff --exit-code`: the templates
+    /// could not be compared.
     Unfinished,
     /// 4: the rollout, a batch or a check failed.
     Failed,
@@ -18,9 +19,6 @@ pub enum Exit {
     Held,
     /// 1: the templates differ; only with `diff --exit-code`.
     Differs,
-    /// 3: the templates could not be compared; only with `diff --exit-code`, where 1 means
-    /// different.
-    CompareError,
     /// 130: interrupted by SIGINT.
     Interrupted,
     /// 143: terminated by SIGTERM.
@@ -37,7 +35,7 @@ impl Exit {
             Self::Done => 0,
             Self::Error | Self::Differs => 1,
             Self::Usage => 2,
-            Self::Unfinished | Self::CompareError => 3,
+            Self::Unfinished => 3,
             Self::Failed => 4,
             Self::Held => 5,
             Self::Interrupted => 130,
@@ -59,7 +57,7 @@ impl Exit {
             Self::Held => 1,
             Self::Unfinished => 2,
             Self::Failed => 3,
-            Self::Error | Self::CompareError => 4,
+            Self::Error => 4,
             Self::Usage => 5,
             Self::Terminated | Self::HungUp => 6,
             Self::Interrupted => 7,

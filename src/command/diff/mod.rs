@@ -70,7 +70,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 
 /// Maps an exit code for `--exit-code`: 1 only means that the templates differ, so other errors are 3.
 pub(super) fn diff_exit(exit: Exit) -> Exit {
-    if exit == Exit::Error { Exit::CompareError } else { exit }
+    if exit == Exit::Error { Exit::Unfinished } else { exit }
 }
 
 async fn compare_revisions(request: &Request, source: &Source) -> Result<ComparedTemplates> {
