@@ -31,7 +31,7 @@ enum ListForm {
     Facts,
     /// All fields.
     Whole,
-    /// The metadata. No value of a Secret or ConfigMap is requested.
+    /// All metadata. No value of a Secret or ConfigMap is requested.
     Metadata,
 }
 
@@ -136,7 +136,7 @@ impl ListQuery {
         if is_too_large(response.body()) {
             return Err(self.too_large("takes more than 1 GiB of memory"));
         }
-        let page = read_page(response.body(), self.type_, self.form == ListForm::Whole, keep);
+        let page = read_page(response.body(), self.type_, self.form != ListForm::Facts, keep);
         page.ok_or_else(|| self.unusable("is not a list"))
     }
 

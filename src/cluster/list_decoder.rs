@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::api::object::{Object, drop_managed_fields};
-use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
+use crate::model::api::resource_type::ResourceType;
 use crate::model::kind;
 
 /// A decoded page.
@@ -34,7 +34,7 @@ struct RawPage<'a> {
 }
 
 /// Decodes a page of objects of a type; none when the JSON is not a list of objects. `is_whole` says that the objects keep
-/// their managed fields. The kind and apiVersion that items of a list lack are added.
+/// their managed fields, as workloads always do. The kind and apiVersion that items of a list lack are added.
 pub(super) fn read_page<T>(
     json: &[u8],
     type_: &ResourceType,
@@ -43,8 +43,7 @@ pub(super) fn read_page<T>(
 ) -> Option<Page<T>> {
     let page: RawPage<'_> = serde_json::from_slice(json).ok()?;
     let items = page.items.unwrap_or_default();
-    // Only the managed fields of workloads, ConfigMaps and Secrets are used.
-    let is_used = is_whole || kind::of_type(type_).is_some() || [&CONFIG_MAP, &SECRET].contains(&type_);
+    let is_used = is_whole || kind::of_type(type_).is_some();
     let mut kept = Vec::new();
     for item in &items {
         let mut item: Value = serde_json::from_str(item.get()).ok()?;
