@@ -160,7 +160,7 @@ async fn rules(
     source: &Source,
 ) -> BTreeMap<String, Vec<Object>> {
     let read = async |namespace: String| {
-        let found = source.list(&ListQuery::of(type_, Some(&namespace)).whole(), Some).await;
+        let found = source.list(&ListQuery::of(type_, Some(&namespace)), Some).await;
         (namespace, found.unwrap_or_default())
     };
     concurrently(namespaces.into_iter().map(read)).await.into_iter().collect()
