@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::connection::Cluster;
+use super::notice::ONE_NOTE;
 use crate::model::api::resource_type::POD;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::text::untrusted::percent_encoded;
@@ -17,9 +18,6 @@ const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How many lines of a log are read.
 const LINES: usize = 10;
-
-/// For how long the note that logs are forbidden is not repeated: longer than any command runs.
-const ONE_NOTE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 impl Cluster {
     /// Returns the last lines of a container's log, with their secrets; no lines if it cannot be read. None, with

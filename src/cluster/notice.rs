@@ -23,6 +23,9 @@ impl Listener {
 /// The user sees a notice after waiting this long: for one answer, or during an outage.
 pub(super) const NOTICE_AFTER: Duration = Duration::from_secs(4);
 
+/// For how long a notice is not repeated that appears once: longer than any command runs.
+pub(super) const ONE_NOTE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Waits for some work, and runs `slow` when it takes longer than [`NOTICE_AFTER`].
 pub(super) async fn run_if_slow<T>(work: impl Future<Output = T>, slow: impl FnOnce()) -> T {
     let mut work = std::pin::pin!(work);

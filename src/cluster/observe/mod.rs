@@ -25,6 +25,7 @@ use self::outage::Outage;
 use self::reflector::Reflector;
 use self::wanted::{Delta, FoundWorkloads, ObserverMessage, Shared, Wanted, all_of, narrow_query};
 use super::connection::Cluster;
+use super::notice::ONE_NOTE;
 use crate::cluster::list::ListQuery;
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
@@ -54,8 +55,6 @@ pub struct Observer {
     updates: mpsc::Receiver<ObserverMessage>,
     /// How many logs are being read.
     logs: usize,
-    /// Whether forbidden resources were reported.
-    reported_forbidden: bool,
     watches_warnings: bool,
 }
 
@@ -107,7 +106,6 @@ impl Observer {
             sender,
             updates,
             logs: 0,
-            reported_forbidden: false,
             watches_warnings: false,
         }
     }
@@ -225,16 +223,16 @@ impl Observer {
     /// Reports all forbidden resources in one notice, once every reflector has synced. Events, which are watched later, may
     /// follow without another notice.
     fn report_forbidden(&mut self) {
-        if self.reported_forbidden || !self.is_synced() {
+        if !self.is_synced() {
             return;
         }
         let forbidden =
             self.cache.collections.all.iter().filter(|collection| collection.reading == Reading::Forbidden);
         let forbidden: BTreeSet<_> = forbidden.map(|collection| collection.type_.plural()).collect();
         if !forbidden.is_empty() {
-            self.reported_forbidden = true;
             let forbidden = joined(&forbidden.into_iter().collect::<Vec<_>>(), "and");
-            self.shared.cluster.notify(&format!("note: causes are incomplete: cannot list {forbidden}"));
+            let note = format!("note: causes are incomplete: cannot list {forbidden}");
+            self.shared.cluster.notify_once("forbidden", &note, ONE_NOTE);
         }
     }
 
