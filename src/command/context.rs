@@ -1,8 +1,5 @@
 //! What a verb gets, and what it returns.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
-
 use crate::cluster::source::{Access, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
@@ -12,7 +9,7 @@ use crate::model::text::plural::plural;
 use crate::render::job_summary::ResultRow;
 use crate::render::ui::Ui;
 use crate::world::process::Processes;
-use crate::world::{Environment, World};
+use crate::world::{Environment, World, random};
 
 /// The access to the cluster, and the process that every command needs.
 pub struct Context<'a> {
@@ -48,10 +45,7 @@ impl Context<'_> {
 }
 
 /// Returns the lock of one run, with a unique holder.
-///
-/// The 128 random bits come from the keys of two hashers of the standard library.
 pub(super) fn new_lock(by: Option<&str>, processes: &Processes) -> Lock {
-    let random = || RandomState::new().hash_one("kubectl-rollout2");
     let holder = format!("{:016x}{:016x}", random(), random());
     let (host, process) = processes.this().map(|this| (this.host, this.id)).unzip();
     Lock { holder, by: by.map(str::to_owned), host, process, written: None }

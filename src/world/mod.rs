@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::OpenOptions;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -70,6 +71,12 @@ pub async fn read_line(mut input: Box<dyn Read + Send>, limit: usize) -> (Box<dy
         (input, line)
     });
     read.await.unwrap_or_else(|_| (Box::new(io::empty()), Vec::new()))
+}
+
+/// Returns a random number. The standard library seeds each hasher from the system, so no crate for random numbers is needed.
+#[must_use]
+pub fn random() -> u64 {
+    RandomState::new().hash_one(0)
 }
 
 /// The environment variables of a run.

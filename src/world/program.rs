@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::PathBuf;
 pub use std::process::Output;
@@ -12,7 +11,7 @@ use std::process::Stdio;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use super::{Environment, Stream};
+use super::{Environment, Stream, random};
 
 /// A program and its arguments, which no shell interprets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +94,7 @@ impl TempDir {
     /// When the directory cannot be created.
     pub fn new(environment: &Environment) -> io::Result<Self> {
         let parent = environment.get("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
-        let path = parent.join(format!("rollout2-{:016x}", RandomState::new().hash_one(std::process::id())));
+        let path = parent.join(format!("rollout2-{:016x}", random()));
         private().create(&path)?;
         Ok(Self(path))
     }

@@ -3,7 +3,6 @@
 //! The backoff doubles, and half of each pause is random, so that clients do not retry in step when a
 //! server comes back.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +12,7 @@ use tokio::time::Instant;
 
 use super::message::ApiResponse;
 use crate::error::Error;
+use crate::world::random;
 
 /// Why a request failed.
 #[derive(Clone, Debug)]
@@ -141,10 +141,9 @@ const LONGEST_DELAY: Duration = Duration::from_secs(60);
 pub(in crate::cluster) struct Backoff(AtomicU64);
 
 impl Backoff {
-    /// Starts a sequence that differs from that of every other process. The standard library seeds each hasher from the
-    /// system, so no crate for random numbers is needed.
+    /// Starts a sequence that differs from that of every other process.
     pub(super) fn random() -> Self {
-        Self::seeded(RandomState::new().hash_one(0))
+        Self::seeded(random())
     }
 
     /// Starts the sequence of a seed, so that a test can repeat a run.
