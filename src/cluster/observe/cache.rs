@@ -80,7 +80,11 @@ impl Cache {
     /// own, and changes of other objects by [`Cache::flush`].
     pub(super) fn apply(&mut self, index: usize, delta: Delta, events: &mut TargetEvents) {
         let Some(collection) = self.collections.all.get_mut(index) else { return };
-        collection.reading = Reading::of(&delta);
+        collection.reading = match delta {
+            Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(..) => Reading::Synced,
+            Delta::Forbidden => Reading::Forbidden,
+            Delta::Unreadable(_) => Reading::Unreadable,
+        };
         if collection.holds_workloads() {
             self.apply_to_workloads(index, delta, events);
         } else {

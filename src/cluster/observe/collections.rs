@@ -125,17 +125,6 @@ pub(super) enum Reading {
     Unreadable,
 }
 
-impl Reading {
-    /// Returns whether the objects could be read, as a change says.
-    pub(super) fn of(delta: &Delta) -> Self {
-        match delta {
-            Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(..) => Self::Synced,
-            Delta::Forbidden => Self::Forbidden,
-            Delta::Unreadable(_) => Self::Unreadable,
-        }
-    }
-}
-
 /// The revisions, pods or events that one reflector has read, by owner: the uid of the controller, or of the object that an
 /// event is about. Of workloads it has only the reading.
 #[derive(Debug)]
