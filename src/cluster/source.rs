@@ -137,7 +137,8 @@ impl Source {
     pub async fn has_namespace(&self, name: &str) -> Result<bool> {
         let Self::Cluster(cluster) = self else { return Ok(true) };
         let path = cluster.served.object(&NAMESPACE, None, name);
-        match cluster.read(&path, ApiResponse::is_not_found).await {
+        let request = ApiRequest::get(&path);
+        match cluster.send(&request, Policy::Retried, &mut None, ApiResponse::is_not_found).await {
             Ok(response) => Ok(!response.is_not_found()),
             Err(failure) if failure.is_forbidden() => Ok(true),
             Err(failure) => Err(cluster.explain(&failure)),
@@ -188,7 +189,7 @@ impl Cluster {
         let path = format!("/apis/{}", type_.api_version()); // the resources in the preferred version
         let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
         let answer = async {
-            match self.read(&path, is_absent).await {
+            match self.send(&ApiRequest::get(&path), Policy::Retried, &mut None, is_absent).await {
                 Ok(response) if is_absent(&response) => Ok(None),
                 Ok(response) => Ok(Some(read_plurals(&response.json()))),
                 Err(failure) if failure.is_forbidden() => Ok(Some(Vec::new())),

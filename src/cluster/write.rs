@@ -3,7 +3,7 @@
 use http::{Method, StatusCode};
 use serde_json::json;
 
-use super::connection::{ApiRequest, ApiResponse, Cluster, RequestError};
+use super::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -39,12 +39,9 @@ impl Cluster {
         let object = self.served.object(type_, Some(namespace), name);
         let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager, ""));
         let request = ApiRequest::write(Method::PATCH, &url, "application/json-patch+json", patch.body());
-        let response = self.write(&request).await.map_err(|failure| self.write_failure(&failure))?;
+        let response = self.send(&request, Policy::Once, &mut None, |_| false).await;
+        let response = response.map_err(|failure| WriteFailure::of(&failure, self.explain(&failure)))?;
         Object::read(response.json()).map_err(WriteFailure::without_object)
-    }
-
-    fn write_failure(&self, failure: &RequestError) -> WriteFailure {
-        WriteFailure::of(failure, |failure| self.explain(failure))
     }
 }
 
@@ -71,9 +68,10 @@ impl Source {
             (Method::DELETE, path, options)
         };
         let request = ApiRequest::write(method, &path, "application/json", body.to_string());
-        let Err(failure) = cluster.write(&request).await else { return DeletionResult::Accepted };
+        let sent = cluster.send(&request, Policy::Once, &mut None, |_| false).await;
+        let Err(failure) = sent else { return DeletionResult::Accepted };
         let status = if let RequestError::Status(response) = &failure { Some(response.status) } else { None };
-        let WriteFailure { error, outcome } = cluster.write_failure(&failure);
+        let WriteFailure { error, outcome } = WriteFailure::of(&failure, cluster.explain(&failure));
         match outcome {
             // The pod is gone, or another pod has its name.
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Accepted,
@@ -122,13 +120,13 @@ impl WriteFailure {
         Self { error, outcome: WriteOutcome::Unknown }
     }
 
-    /// Classifies a failed request. `explain` describes failures other than a rejected object.
-    pub(super) fn of(failure: &RequestError, explain: impl FnOnce(&RequestError) -> Error) -> Self {
+    /// Classifies a failed request. `explained` describes it, unless the object was rejected.
+    pub(super) fn of(failure: &RequestError, explained: Error) -> Self {
         let rejected = match failure {
             RequestError::Status(response) => rejected(response),
             _ => None,
         };
-        let error = rejected.unwrap_or_else(|| explain(failure));
+        let error = rejected.unwrap_or(explained);
         Self { outcome: WriteOutcome::of(failure, error.kind()), error }
     }
 }
@@ -209,11 +207,11 @@ mod tests {
             (response(StatusCode::NOT_FOUND, "<html>"), WriteOutcome::Unchanged),
             (response(StatusCode::TOO_MANY_REQUESTS, "{}"), WriteOutcome::Unavailable),
         ] {
-            let explain = |failure: &RequestError| match failure {
+            let explained = match &failure {
                 RequestError::NotConnected(error) | RequestError::NotSent(error) => error.clone(),
                 _ => refused(),
             };
-            assert_eq!(WriteFailure::of(&failure, explain).outcome, outcome, "{failure:?}");
+            assert_eq!(WriteFailure::of(&failure, explained).outcome, outcome, "{failure:?}");
         }
     }
 
@@ -221,7 +219,7 @@ mod tests {
     fn only_a_429_with_causes_is_about_a_disruption_budget() {
         for (body, sentence) in [("{}", "explained"), (CAUSES, "needs 2")] {
             let failure = response(StatusCode::TOO_MANY_REQUESTS, body);
-            let failure = WriteFailure::of(&failure, |_| Error::new(ErrorKind::Refused, "explained"));
+            let failure = WriteFailure::of(&failure, Error::new(ErrorKind::Refused, "explained"));
             assert_eq!(failure.error.to_string(), sentence);
         }
     }

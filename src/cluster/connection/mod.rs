@@ -192,26 +192,6 @@ impl Cluster {
         self.server.explain(failure)
     }
 
-    /// Reads a path, with its query, and retries transient failures until the request timeout.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub(super) async fn read(
-        &self,
-        path: &str,
-        expected: impl Fn(&ApiResponse) -> bool,
-    ) -> Result<ApiResponse, RequestError> {
-        self.send(&ApiRequest::get(path), Policy::Retried, &mut None, expected).await
-    }
-
-    /// Sends a write exactly once.
-    ///
-    /// # Errors
-    /// As [`send`](Self::send).
-    pub(super) async fn write(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, RequestError> {
-        self.send(request, Policy::Once, &mut None, |_| false).await
-    }
-
     /// Sends a request and reads its response. The requests of one list share `deadline`, which the first one sets.
     ///
     /// # Errors
