@@ -23,6 +23,7 @@ mod simulation;
 mod status;
 mod step;
 mod step_proof;
+mod strategies;
 mod targets;
 mod undo;
 mod writes;

@@ -51,7 +51,8 @@ const OWN_SEQUENCES: [&str; 8] = ["1", "2", "31", "32", "33", "36", "0", ""];
 pub(crate) fn control_in(printed: &str) -> Option<String> {
     let text = without_own_sequences(printed);
     let is_bad = |c: char| {
-        (c.is_control() && c != '\n') || MISLEADING.iter().any(|(first, last)| (*first..=*last).contains(&c))
+        (c.is_control() && c != '\n')
+            || !c.is_ascii() && MISLEADING.iter().any(|(first, last)| (*first..=*last).contains(&c))
     };
     let at = text.find(is_bad)?;
     let before: String = text[..at].chars().rev().take(40).collect();

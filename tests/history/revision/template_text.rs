@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use rollout2::render::template_text::{pod_template_text, with_change_cause};
 use serde_json::{Value, json};
 
+use crate::strategies::any_text;
+
 /// A real kubectl printed `rich.txt`, except the volumes and the topology spread constraints.
 #[test]
 fn a_template_with_most_fields_matches_kubectl() {
@@ -50,7 +52,7 @@ fn invalid_templates() -> impl Strategy<Value = Value> {
         Just(json!([1, "x", null, {}, []])),
         any::<i64>().prop_map(Value::from),
         any::<bool>().prop_map(Value::from),
-        any::<String>().prop_map(Value::from),
+        any_text().prop_map(Value::from),
     ];
     prop::collection::vec((any::<prop::sample::Index>(), wrong), 1..8).prop_map(|changes| {
         let mut template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");

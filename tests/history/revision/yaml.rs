@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use rollout2::model::text::yaml::yaml;
 use serde_json::Map;
 
+use crate::strategies::{any_text, matching};
+
 /// `kubectl rollout undo --dry-run=client -o yaml` printed the live objects.
 #[test]
 fn every_recorded_object_matches_kubectl() {
@@ -137,12 +139,11 @@ fn text() -> impl Strategy<Value = String> {
         "\u{7f}",
         "\u{0}",
     ];
-    let piece =
-        prop_oneof![3 => prop::sample::select(&PIECES[..]).prop_map(str::to_owned), 2 => "[a-z0-9]{1,9}"];
+    let piece = prop_oneof![3 => prop::sample::select(&PIECES[..]).prop_map(str::to_owned), 2 => matching("[a-z0-9]{1,9}")];
     prop_oneof![
         3 => prop::collection::vec(piece.clone(), 0..6).prop_map(|pieces| pieces.concat()),
         1 => prop::collection::vec(piece, 20..60).prop_map(|pieces| pieces.join(" ")),
-        1 => "[a-z ]{80,300}",
-        1 => any::<String>(),
+        1 => matching("[a-z ]{80,300}"),
+        1 => any_text(),
     ]
 }

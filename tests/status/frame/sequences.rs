@@ -6,6 +6,7 @@ use rollout2::render::message_writer::Frame;
 use rollout2::world::Terminal;
 
 use crate::status::frame::emulator::Emulator;
+use crate::strategies::matching;
 
 /// The content of the terminal before the program starts.
 const BEFORE: &str = "$ make release\nreleased\n";
@@ -13,7 +14,8 @@ const BEFORE: &str = "$ make release\nreleased\n";
 /// Lines of characters of one and two cells and of control characters. Combining characters are left out, since
 /// terminals differ in their width.
 fn line() -> impl Strategy<Value = Line> {
-    let text = prop_oneof!["[a-z ]{0,90}", "[大小a🚀 ]{0,40}", r"[a-z\x1b\x08\[;0-9A-H\r\n\t]{0,30}"];
+    let text = ["[a-z ]{0,90}", "[大小a🚀 ]{0,40}", r"[a-z\x1b\x08\[;0-9A-H\r\n\t]{0,30}"].map(matching);
+    let text = prop::strategy::Union::new(text);
     (text, any::<bool>()).prop_map(|(text, bad)| {
         Line::of("").with(if bad { Style::Bad } else { Style::Plain }, text.trim_end())
     })
