@@ -2,6 +2,11 @@
 
 use serde_json::{Map, Value};
 
+/// Returns an object as JSON, with sorted members.
+pub(crate) fn json_text(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default() // faster than `Display`; its keys are texts, so it cannot fail
+}
+
 /// Returns the text at a path such as `&["metadata", "name"]`; empty if it is absent or no text.
 pub fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
     at(object, path).and_then(Value::as_str).unwrap_or_default()

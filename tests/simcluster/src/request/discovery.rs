@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::Reply;
+use crate::object::json_text;
 use crate::{
     refusal::Refusal,
     resource::{ALL, KRUISE, Resource},
@@ -40,7 +41,7 @@ pub(super) fn answer(path: &str, store: &Store) -> Result<Reply, Refusal> {
         }
         _ => return Err(Refusal::no_such_path()),
     };
-    Ok(Reply::json(200, value))
+    Ok(Reply::json(200, json_text(&value)))
 }
 
 fn version() -> Value {

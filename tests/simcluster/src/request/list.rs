@@ -11,8 +11,8 @@ use crate::{
     store::{Key, Store},
 };
 
-/// Answers a LIST of all objects or of one page.
-pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value, Refusal> {
+/// Answers a LIST of all objects or of one page, as JSON.
+pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<String, Refusal> {
     let query = &call.query;
     let selection =
         Selection::parse(target.resource, query.get("labelSelector"), query.get("fieldSelector"))?;
@@ -38,14 +38,15 @@ pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value,
     if let (Some((last, _)), false) = (shown.last(), rest.is_empty()) {
         metadata["continue"] = token(revision, &position(last)).into();
     }
-    let items: Vec<Value> = shown.iter().map(|(_, value)| call.view.item(value)).collect();
+    let items: Vec<String> = shown.iter().map(|(_, value)| call.view.item(value)).collect();
     let (api_version, kind) = match call.view {
         View::Whole => (target.resource.api_version(), format!("{}List", target.resource.kind)),
         View::Metadata => ("meta.k8s.io/v1".to_owned(), "PartialObjectMetadataList".to_owned()),
     };
-    let mut list = json!({ "kind": kind, "apiVersion": api_version, "metadata": metadata });
-    list["items"] = items.into(); // `json!` would copy each of them
-    Ok(list)
+    Ok(format!(
+        r#"{{"apiVersion":"{api_version}","items":[{}],"kind":"{kind}","metadata":{metadata}}}"#,
+        items.join(",")
+    ))
 }
 
 /// Returns the 410 for a continue token that a fault lets expire.

@@ -23,7 +23,7 @@ pub use self::{
     view::View,
 };
 use crate::{
-    object,
+    object::{self, json_text},
     patch::Format,
     refusal::Refusal,
     rules::{Author, Deletion, Part},
@@ -45,14 +45,14 @@ pub(crate) struct Call {
 /// The response to a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    Json { code: u16, value: Value },
+    Json { code: u16, text: String },
     Text(String),
     Watch(Box<Plan>),
 }
 
 impl Reply {
-    fn json(code: u16, value: Value) -> Self {
-        Self::Json { code, value }
+    fn json(code: u16, text: String) -> Self {
+        Self::Json { code, text }
     }
 
     fn text(text: impl Into<String>) -> Self {
@@ -145,7 +145,7 @@ fn delete(store: &mut Store, call: &Call, key: &Key, options: &Deletion) -> Resu
         return Ok(Reply::json(200, call.view.object(&deleted)));
     }
     let details = json!({ "name": key.name, "group": key.resource.group, "kind": key.resource.plural, "uid": object::uid(&deleted) });
-    Ok(Reply::json(200, success(&details)))
+    Ok(Reply::json(200, json_text(&success(&details))))
 }
 
 fn success(details: &Value) -> Value {
@@ -157,8 +157,7 @@ fn evict(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refus
     let eviction = body::parse(&call.body)?;
     let options = Deletion::of_options(eviction.get("deleteOptions").unwrap_or(&Value::Null));
     store.evict(&target.key(), &options, &call.author()?)?;
-    Ok(Reply::json(
-        201,
-        json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 }),
-    ))
+    let status =
+        json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
+    Ok(Reply::json(201, json_text(&status)))
 }

@@ -1,7 +1,10 @@
 //! The representation of an object, which the `Accept` header selects.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
+use crate::object::json_text;
 use crate::refusal::Refusal;
 
 /// The representation of the objects in a response.
@@ -39,23 +42,30 @@ impl View {
         }
     }
 
-    /// Returns an object outside a list.
-    pub(super) fn object(self, value: &Value) -> Value {
-        match self {
-            Self::Whole => value.clone(),
-            Self::Metadata => {
-                json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": value["metadata"] })
-            }
-        }
+    /// Returns an object outside a list, as JSON.
+    pub(super) fn object(self, value: &Value) -> String {
+        json_text(&self.shown(value))
     }
 
-    /// Returns an object in a list, where items have no `kind` and `apiVersion`.
-    pub(super) fn item(self, value: &Value) -> Value {
-        let mut item = self.object(value);
-        if let (Self::Whole, Value::Object(members)) = (self, &mut item) {
-            members.remove("kind");
-            members.remove("apiVersion");
+    /// Returns an object in a list, as JSON. There, whole objects have no `kind` and `apiVersion`.
+    pub(super) fn item(self, value: &Value) -> String {
+        let shown = self.shown(value);
+        let Some(members) = shown.as_object().filter(|_| self == Self::Whole) else {
+            return json_text(&shown);
+        };
+        let members = members.iter().filter(|(name, _)| !matches!(name.as_str(), "kind" | "apiVersion"));
+        let members: Vec<String> = members
+            .map(|(name, member)| format!("{}:{}", Value::from(name.as_str()), json_text(member)))
+            .collect();
+        format!("{{{}}}", members.join(","))
+    }
+
+    fn shown(self, value: &Value) -> Cow<'_, Value> {
+        match self {
+            Self::Whole => Cow::Borrowed(value),
+            Self::Metadata => Cow::Owned(
+                json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": value["metadata"] }),
+            ),
         }
-        item
     }
 }

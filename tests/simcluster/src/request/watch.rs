@@ -22,7 +22,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// A requested watch: its first events, and its position afterwards.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) first: Vec<Value>,
+    /// The first events, each as JSON.
+    pub(crate) first: Vec<String>,
     pub(crate) events: Events,
     pub(crate) timeout: Duration,
     pub(crate) bookmarks: bool,
@@ -74,7 +75,7 @@ impl Plan {
 impl Events {
     /// Returns the events since the last call, oldest first. A watcher whose revision is too old gets one 410, and
     /// then nothing.
-    pub(crate) fn catch_up(&mut self, store: &Store) -> Vec<Value> {
+    pub(crate) fn catch_up(&mut self, store: &Store) -> Vec<String> {
         let Some(seen) = self.seen else {
             return Vec::new();
         };
@@ -94,42 +95,42 @@ impl Events {
     }
 
     /// Returns the 410 of a watcher whose revision is too old, and ends the watch.
-    pub(crate) fn expire(&mut self, store: &Store) -> Value {
+    pub(crate) fn expire(&mut self, store: &Store) -> String {
         let seen = self.seen.take().unwrap_or(0);
         error_event(&Refusal::expired(seen, store.revision()))
     }
 
     /// Ends the watch with an internal error.
-    pub(crate) fn fail(&mut self) -> Value {
+    pub(crate) fn fail(&mut self) -> String {
         self.seen = None;
         error_event(&Refusal::with_status(500, "etcdserver: request timed out"))
     }
 
-    fn lost(&mut self, store: &Store) -> Option<Value> {
+    fn lost(&mut self, store: &Store) -> Option<String> {
         let seen = self.seen?;
         let oldest = store.changes_after(seen).err()?;
         self.seen = None;
         Some(error_event(&Refusal::expired(seen, oldest)))
     }
 
-    fn everything(&self, store: &Store) -> Vec<Value> {
+    fn everything(&self, store: &Store) -> Vec<String> {
         store
             .list(self.resource, self.namespace.as_deref())
             .filter(|(_, value)| self.selection.takes(value))
-            .map(|(_, value)| event("ADDED", self.view.object(value)))
+            .map(|(_, value)| event("ADDED", &self.view.object(value)))
             .collect()
     }
 
     /// Returns a bookmark.
-    pub(crate) fn bookmark(&self) -> Value {
+    pub(crate) fn bookmark(&self) -> String {
         let metadata =
             json!({ "resourceVersion": self.seen.unwrap_or(0).to_string(), "creationTimestamp": null });
         let marked = json!({ "kind": self.resource.kind, "apiVersion": self.resource.api_version(), "metadata": metadata });
-        event("BOOKMARK", self.view.object(&marked))
+        event("BOOKMARK", &self.view.object(&marked))
     }
 
     /// Returns the event of a change for this watcher: a changed object can enter and leave the selection.
-    fn event(&self, change: &Change) -> Option<Value> {
+    fn event(&self, change: &Change) -> Option<String> {
         if !self.concerns(&change.key) {
             return None;
         }
@@ -138,13 +139,13 @@ impl Events {
         let after = change.after.as_deref().filter(|value| selected(value));
         Some(match (before, after) {
             (None, None) => return None,
-            (None, Some(after)) => event("ADDED", self.view.object(after)),
-            (Some(_), Some(after)) => event("MODIFIED", self.view.object(after)),
+            (None, Some(after)) => event("ADDED", &self.view.object(after)),
+            (Some(_), Some(after)) => event("MODIFIED", &self.view.object(after)),
             (Some(before), None) => {
                 let mut last = before.clone();
                 object::metadata(&mut last)
                     .insert("resourceVersion".to_owned(), change.revision.to_string().into());
-                event("DELETED", self.view.object(&last))
+                event("DELETED", &self.view.object(&last))
             }
         })
     }
@@ -154,12 +155,10 @@ impl Events {
     }
 }
 
-fn event(kind: &str, object: Value) -> Value {
-    let mut event = json!({ "type": kind });
-    event["object"] = object; // `json!` would copy it
-    event
+fn event(kind: &str, object: &str) -> String {
+    format!(r#"{{"object":{object},"type":"{kind}"}}"#)
 }
 
-fn error_event(refusal: &Refusal) -> Value {
-    event("ERROR", refusal.body())
+fn error_event(refusal: &Refusal) -> String {
+    event("ERROR", &refusal.body().to_string())
 }

@@ -128,6 +128,9 @@ impl PartialOrd for Resource {
 
 impl Ord for Resource {
     fn cmp(&self, other: &Self) -> Ordering {
+        if std::ptr::eq(self, other) {
+            return Ordering::Equal; // a row of the table, which is the usual case
+        }
         (self.plural, self.group).cmp(&(other.plural, other.group))
     }
 }

@@ -32,22 +32,24 @@ fn is_map(member: &str) -> bool {
 
 /// Returns the fields of `after` that `before` lacks or has with another value.
 pub(super) fn changed(before: &Value, after: &Value) -> Fields {
-    let (before, after) = (without_server_owned(before), without_server_owned(after));
-    difference("", &before, &after).unwrap_or_default()
+    let mut fields = members_changed(before, after, &["apiVersion", "kind", "metadata"]);
+    let [before, after] = [before, after].map(|object| object.get("metadata").unwrap_or(&Value::Null));
+    let of_metadata = members_changed(before, after, &SERVER_OWNED);
+    if !of_metadata.is_empty() {
+        fields.insert("f:metadata".to_owned(), of_metadata.into());
+    }
+    fields
 }
 
-fn without_server_owned(value: &Value) -> Value {
-    let mut value = value.clone();
-    if let Value::Object(members) = &mut value {
-        members.retain(|member, _| !matches!(member.as_str(), "apiVersion" | "kind"));
-        if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
-            metadata.retain(|member, _| !SERVER_OWNED.contains(&member.as_str()));
-            if metadata.is_empty() {
-                members.remove("metadata");
-            }
-        }
-    }
-    value
+/// Returns how the members of `after` differ from those of `before`, without the members of these names.
+fn members_changed(before: &Value, after: &Value, without: &[&str]) -> Fields {
+    let members =
+        after.as_object().into_iter().flatten().filter(|(name, _)| !without.contains(&name.as_str()));
+    let of_member = |(name, value): (&String, &Value)| {
+        let deeper = difference(name, before.get(name).unwrap_or(&Value::Null), value)?;
+        Some((format!("f:{name}"), deeper.into()))
+    };
+    members.filter_map(of_member).collect()
 }
 
 /// Returns how `after` differs from `before`; `None` if nothing was added or set, although fields may have been

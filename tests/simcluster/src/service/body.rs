@@ -7,7 +7,6 @@ use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderValue, Response, StatusCode, header, response::Builder};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody, combinators::UnsyncBoxBody};
-use serde_json::Value;
 
 use super::{Line, Lost};
 use crate::{fault::FaultAction, refusal::Refusal};
@@ -75,9 +74,9 @@ impl Damage {
     }
 }
 
-pub(super) fn json(code: u16, value: &Value, date: &str, damage: &Damage) -> Response<ReplyBody> {
+pub(super) fn json(code: u16, text: String, date: &str, damage: &Damage) -> Response<ReplyBody> {
     let head = with_warnings(head(code, "application/json", date), &damage.warnings);
-    finish(head, whole(format!("{value}\n"), damage))
+    finish(head, whole(text + "\n", damage))
 }
 
 pub(super) fn text(text: String, date: &str, damage: &Damage) -> Response<ReplyBody> {

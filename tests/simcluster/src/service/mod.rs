@@ -164,7 +164,7 @@ impl SimService {
 
     fn respond(&self, outcome: Result<Reply, Refusal>, damage: &Damage) -> Response<ReplyBody> {
         match outcome {
-            Ok(Reply::Json { code, value }) => body::json(code, &value, &self.date(), damage),
+            Ok(Reply::Json { code, text }) => body::json(code, text, &self.date(), damage),
             Ok(Reply::Text(text)) => body::text(text, &self.date(), damage),
             Ok(Reply::Watch(plan)) => {
                 body::watch(stream::lines(Arc::clone(&self.shared), *plan, damage), &self.date(), damage)

@@ -4,7 +4,6 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use serde_json::Value;
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -26,7 +25,7 @@ struct Watcher {
     shared: Arc<Shared>,
     moved: watch::Receiver<u64>,
     events: Events,
-    waiting: VecDeque<Value>,
+    waiting: VecDeque<String>,
     sent: usize,
     damage: Option<WatchDamage>,
     end: Instant,
@@ -52,7 +51,7 @@ pub(super) fn lines(
     };
     stream::unfold(watcher, |mut watcher| async move {
         let event = watcher.next().await?;
-        Some((Bytes::from(format!("{event}\n")), watcher))
+        Some((Bytes::from(event + "\n"), watcher))
     })
 }
 
@@ -65,7 +64,7 @@ fn next_bookmark(now: Instant, end: Instant) -> Instant {
 
 impl Watcher {
     /// Returns the next event; `None` at the end of the watch.
-    async fn next(&mut self) -> Option<Value> {
+    async fn next(&mut self) -> Option<String> {
         loop {
             if let Some(damage) = self.damage.filter(|damage| damage.after <= self.sent) {
                 match damage.end {
