@@ -66,18 +66,12 @@ const HELD: Scenario = Scenario {
     words: "--by 1 --all --batch-timeout 12s --on-failure hold",
     exit: 4,
 };
-const UNDONE: Scenario = Scenario {
-    workload: Stepped::StatefulSet { partition: 0 },
-    image: "app:2.0-bad",
-    words: "--by 1 --all --batch-timeout 12s --on-failure undo",
-    exit: 4,
-};
+const UNDONE: Scenario = Scenario { words: "--by 1 --all --batch-timeout 12s --on-failure undo", ..HELD };
 /// Two pods at once, one of them below the set's own partition.
 const UNDONE_BELOW: Scenario = Scenario {
     workload: Stepped::StatefulSet { partition: 2 },
-    image: "app:2.0-bad",
     words: "--by 2 --no-canary --max-unavailable 2 --to 100% --batch-timeout 12s --on-failure undo",
-    exit: 4,
+    ..HELD
 };
 
 const DEPLOYMENT_TO_THE_END: Scenario = Scenario { workload: Stepped::Deployment, ..TO_THE_END };
