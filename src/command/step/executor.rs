@@ -237,7 +237,7 @@ impl<'a> StepExecutor<'a> {
         }
     }
 
-    /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
+    /// Completes a refresh: reads the nodes that it needs.
     fn complete_refresh(
         &self,
         observed: Box<Observation>,
@@ -245,7 +245,7 @@ impl<'a> StepExecutor<'a> {
         let (source, messages) = (self.context.source, self.messages.clone());
         async move {
             Some(match other_objects::nodes_if_needed(&observed, source, &messages).await {
-                Ok(nodes) => StepAnswer::Refreshed { observed, nodes, ended_holder },
+                Ok(nodes) => StepAnswer::Refreshed { observed, nodes },
                 Err(error) => StepAnswer::Unrefreshed(error),
             })
         }

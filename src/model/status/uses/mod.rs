@@ -156,12 +156,6 @@ impl<'a> Changers<'a> {
     }
 }
 
-fn changers_in(observed: &Observation, one: &RevisionUse<'_>) -> Vec<Authorship> {
-    let Some(before) = one.before else { return Vec::new() };
-    let [before, after] = [before, one.revision].map(|revision| revision.template().without_hash_labels());
-    template_changers(observed.workload.object(), &before, &after)
-}
-
 /// Whether a write can have begun a use, and was not after the creation of its revision; none if it cannot. A write just
 /// before the next use began the next use.
 fn can_begin(time: Timestamp, one: &RevisionUse<'_>) -> Option<bool> {
