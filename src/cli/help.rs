@@ -108,7 +108,7 @@ pub const EXIT_CODES: &[ReferenceEntry] = &[
     ("0", "done: complete, changed, or nothing to do"),
     ("1", "error: not found, nothing matched, forbidden, unreachable, refused, conflict"),
     ("2", "usage: bad flag, bad argument, unreadable file"),
-    ("3", "not finished: timed out, stdout was closed, or still progressing with --watch=false"),
+    ("3", "not finished: timed out, stdout closed (step: 143), or under way with --watch=false"),
     ("4", "failed: deadline exceeded, a cause of --fail-fast, another revision, a batch or a check"),
     ("5", "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated"),
     ("130", "interrupted (SIGINT); prints what continues in the cluster"),
@@ -158,7 +158,8 @@ pub const ENVIRONMENT: &[ReferenceEntry] = &[
     ("GITHUB_STEP_SUMMARY", "in GitHub Actions: the file for a table of the rollouts"),
     ("HTTPS_PROXY, HTTP_PROXY", "the proxy for the API server; also in lower case"),
     ("NO_PROXY", "servers to reach without the proxy; also in lower case"),
-    ("POD_NAMESPACE", "in a pod without a kubeconfig: the default namespace"),
+    ("POD_NAMESPACE", "in a pod: the default namespace"),
+    ("KUBERC", "the policy of credential plugins; off or KUBECTL_KUBERC=false: none"),
 ];
 
 /// The files that every verb reads.

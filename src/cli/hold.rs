@@ -13,7 +13,7 @@ use crate::error::Result;
 ///
 /// A Deployment is paused, as with kubectl, and so are the kinds of OpenKruise. A StatefulSet is held with its
 /// partition. A DaemonSet is held with OnDelete, which holds running pods only: a replaced pod or a new node gets
-/// the current revision. The annotation kubectl-rollout2/held stores the previous update strategy until resume.
+/// the current revision. For these two the annotation kubectl-rollout2/held stores the update strategy until resume.
 #[derive(Debug, Args)]
 #[command(after_help = PAUSE_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 pub(super) struct PauseArgs {

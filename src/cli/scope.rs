@@ -22,8 +22,8 @@ const SELECTING: &str = "Selecting workloads";
 pub(super) struct ScopeArgs {
     /// The workloads: TYPE/NAME..., TYPE NAME..., or TYPE for all of a type
     ///
-    /// TYPE is deployment (deploy), daemonset (ds), statefulset (sts), a comma-separated list of these, or
-    /// all.
+    /// TYPE is deployment (deploy), daemonset (ds), statefulset (sts), cloneset, asts or ads of OpenKruise, a
+    /// comma-separated list of these, or all.
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
 

@@ -239,9 +239,9 @@ pub(super) struct TimeoutArgs {
 
     /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
     ///
-    /// These causes are: an image that cannot be pulled, a missing ConfigMap, Secret or key, a pod that cannot
-    /// start, from the second restart on a crash or a kill by a probe, and pods that a quota or admission
-    /// refuses. Success waits until the updated pods have been ready for 10s.
+    /// These causes are: an image that is missing, forbidden or wrongly named, a missing ConfigMap, Secret, key or
+    /// volume claim, a container that cannot start, from the second restart on a crash or a kill by a probe, pods that
+    /// a quota or admission refuses, and new pods that wait for the room of old ones. Success waits until the updated pods have been ready for 10s.
     #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
     pub(super) fail_fast: Option<Duration>,
 

@@ -3,8 +3,8 @@
 use crate::cluster::reader::{read_revisions, reread};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
-use crate::command::stop_signals::StopSignals;
 use crate::command::patch::PatchTarget;
+use crate::command::stop_signals::StopSignals;
 use crate::command::targets::read_for_write;
 use crate::command::writing_verb::Writer;
 use crate::error::Result;

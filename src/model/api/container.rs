@@ -78,7 +78,8 @@ impl Container {
             Self { init: !is_sidecar(pod, &container.name), ..container }
         });
         let containers = init.chain(statuses("/status/containerStatuses").map(Self::read));
-        let containers = containers.map(|container| Self { resizes: resizes(pod, &container.name), ..container });
+        let containers =
+            containers.map(|container| Self { resizes: resizes(pod, &container.name), ..container });
         let mut all: Vec<_> = containers.collect();
         all.shrink_to_fit(); // `collect` leaves room for four, a kilobyte for each of ten thousand pods
         all

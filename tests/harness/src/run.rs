@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::cluster::Cluster;
 use crate::files::file;
-use crate::real_time;
+use crate::{real_time, schema};
 
 /// A command line and the `World` that it runs in. By default the environment and stdin are empty, there is
 /// no terminal, and the clock shows the epoch.
@@ -235,7 +235,11 @@ impl Run {
         // In the heap: a test's own futures contain this one, and an unoptimised build copies each of them on the stack.
         let command = Box::pin(rollout2::run_on(open, args, &mut world));
         let exit = real_time::limited(real_time::LIMIT, &what, command).await;
-        Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() }
+        let output =
+            Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() };
+        let mistakes = schema::mistakes_in(&output.stdout);
+        assert!(mistakes.is_empty(), "{}\n{}", mistakes.join("\n"), output.transcript);
+        output
     }
 }
 

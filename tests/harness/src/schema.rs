@@ -24,6 +24,16 @@ pub fn mistakes(document: &Value) -> Vec<String> {
     found
 }
 
+/// Returns what is wrong with the documents of our own kinds in what a command printed: one after another, or none.
+pub(crate) fn mistakes_in(stdout: &str) -> Vec<String> {
+    if !stdout.starts_with('{') {
+        return Vec::new();
+    }
+    let documents = serde_json::Deserializer::from_str(stdout).into_iter::<Value>().map_while(Result::ok);
+    let own = documents.filter(|document| document["apiVersion"] == "rollout2/v1");
+    own.flat_map(|document| mistakes(&document)).collect()
+}
+
 /// Keywords that describe and do not restrict.
 const ANNOTATIONS: [&str; 3] = ["$schema", "title", "description"];
 
