@@ -1,5 +1,7 @@
 //! Strategies of the property tests.
 
+#![expect(clippy::unwrap_used, reason = "a wrong pattern fails the test")]
+
 use proptest::prelude::*;
 use proptest::strategy::SBoxedStrategy;
 use proptest::string::string_regex;

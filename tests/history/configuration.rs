@@ -117,7 +117,6 @@ async fn json_and_yaml_have_an_array_of_their_own() {
     let yaml: Value =
         serde_saphyr::from_str(&cluster.run("history --since 30m -o yaml").await.stdout).unwrap();
     assert_eq!(json, yaml);
-    assert!(harness::schema::mistakes(&json).is_empty(), "{:?}", harness::schema::mistakes(&json));
     assert_eq!((&json["items"], &json["configurationWithoutTimes"]), (&json!([]), &json!(0)));
     let fact = |one: &Value| {
         json!([

@@ -104,7 +104,6 @@ async fn json_and_yaml_are_the_same_document() {
     let yaml: Value =
         serde_saphyr::from_str(&cluster.run("history --since 10m -o yaml").await.stdout).unwrap();
     assert_eq!(json, yaml);
-    assert!(harness::schema::mistakes(&json).is_empty(), "{:?}", harness::schema::mistakes(&json));
     let facts: Vec<_> = json["items"]
         .as_array()
         .unwrap()

@@ -68,7 +68,6 @@ async fn documents_have_the_listed_rollouts_only() {
     let document: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(document["states"], json!({"stuck": 1}));
     assert_eq!(document["items"].as_array().unwrap().len(), 1);
-    assert!(harness::schema::mistakes(&document).is_empty());
     cluster.run("list --since 3m --fail-on-state stuck").await.ends(3);
     assert_eq!(
         cluster.run("list --since 1m --fail-on-state stuck").await.exit,

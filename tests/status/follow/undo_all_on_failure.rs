@@ -1,7 +1,6 @@
 //! `--undo-on-failure=all`: the failure of one target rolls back the other rollouts of the command.
 
 use harness::prelude::*;
-use harness::schema;
 
 /// Creates complete Deployments, and then changes the images of those that have another one.
 async fn release<const N: usize>(cluster: &Cluster, images: [(&str, &str); N]) -> [Key; N] {
@@ -58,9 +57,6 @@ async fn each_target_has_one_end_in_json() {
     let output = cluster.status("deployment --undo-on-failure=all -o json").await;
     assert_eq!(live_images(&cluster, &keys), ["app:1.0"; 2].map(str::to_owned), "{}", output.transcript);
     let events: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    for event in &events {
-        assert_eq!(schema::mistakes(event), [""; 0], "{event}");
-    }
     let of_cart = |name: &str| {
         let is_it = |event: &&Value| event["event"] == name && event["workload"]["name"] == "cart";
         events.iter().filter(is_it).collect::<Vec<_>>()
