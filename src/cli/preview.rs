@@ -43,7 +43,7 @@ pub(super) struct PreviewArgs {
     server_side: Option<bool>,
 
     /// With --server-side: take over the fields of other managers
-    #[arg(long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", requires = "server_side")]
+    #[arg(long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     force_conflicts: Option<bool>,
 
     /// The field manager of the apply

@@ -229,16 +229,16 @@ async fn await_creation(
     let awaited = TargetScope { allow_empty: false, ..scope.clone() };
     let finder = TargetFinder::new(scope, source, false)?;
     let mut is_first = true;
+    // A search that has begun may end.
+    let last = end + SEARCH_INTERVAL;
+    let unanswered = |_| {
+        let limit = go_duration::write(limit);
+        let message =
+            format!("timed out after {limit}: the API server does not answer whether the workloads exist");
+        Error::new(ErrorKind::Unreachable, message)
+    };
     while Instant::now() < end && ui.can_write() {
-        // A search that has begun may end.
-        let search = timeout_at(end + SEARCH_INTERVAL, finder.search(&awaited, request.keep()));
-        let search = search.await.map_err(|_| {
-            let limit = go_duration::write(limit);
-            let message = format!(
-                "timed out after {limit}: the API server does not answer whether the workloads exist"
-            );
-            Error::new(ErrorKind::Unreachable, message)
-        })?;
+        let search = timeout_at(last, finder.search(&awaited, request.keep())).await.map_err(unanswered)?;
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
         if search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing) {
             ui.err_lines(&search.notes);
@@ -251,5 +251,5 @@ async fn await_creation(
         }
         sleep_until(end.min(Instant::now() + SEARCH_INTERVAL)).await;
     }
-    find_workloads(scope, request.keep(), source, ui).await
+    timeout_at(last, find_workloads(scope, request.keep(), source, ui)).await.map_err(unanswered)?
 }

@@ -101,15 +101,16 @@ impl MessageWriter {
         }
     }
 
-    /// Prints the note about the flags that chose the cluster if a result with this text has the first printed command.
+    /// Prints the note about the flags that chose the cluster if a result with this text has the first printed command. Text from
+    /// the cluster in it may have other commands of kubectl, such as a change-cause.
     pub(super) fn note_cluster_flags(&self, text: &str) {
-        self.lock().note_cluster_flags(text);
+        self.lock().note_cluster_flags(text, &[OWN_VERB]);
     }
 
     /// Draws a frame on a terminal, in place of the one before it.
     pub(super) fn draw(&self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
         let mut state = self.lock();
-        frame.lines.iter().for_each(|line| state.note_cluster_flags(&line.text()));
+        frame.lines.iter().for_each(|line| state.note_cluster_flags(&line.text(), &[OWN_VERB]));
         let text = match &state.frame {
             Some(before) => before.frame.replacement(&frame, size, colored),
             None => frame.drawing(colored),
@@ -139,15 +140,15 @@ impl MessageWriter {
 }
 
 impl MessageState {
-    fn note_cluster_flags(&mut self, text: &str) {
-        if let Some(flags) = self.cluster_flags.take_if(|_| has_command(text)) {
+    fn note_cluster_flags(&mut self, text: &str, verbs: &[&str]) {
+        if let Some(flags) = self.cluster_flags.take_if(|_| has_command(text, verbs)) {
             self.print(masked(&format!("note: the kubectl commands below need {flags}")));
         }
     }
 
     /// Prints a message above the frame, wrapped to the width of the terminal.
     fn print(&mut self, message: Line) {
-        self.note_cluster_flags(&message.text());
+        self.note_cluster_flags(&message.text(), &VERBS);
         let width = self.err.terminal().map(|terminal| usize::from(terminal.width));
         let (erasure, drawing) = match self.frame.as_ref().filter(|_| width.is_some()) {
             Some(LiveFrame { out, colored, frame }) => {
@@ -186,12 +187,15 @@ impl MessageState {
 }
 
 /// The verbs of kubectl in the commands that are printed, but for those that need no cluster.
-const VERBS: [&str; 8] = ["annotate", "auth", "delete", "describe", "get", "kruise", "patch", "rollout2"];
+const VERBS: [&str; 8] = ["annotate", "auth", "delete", "describe", "get", "kruise", "patch", OWN_VERB];
 
-/// Whether a message has a command for the cluster.
-fn has_command(text: &str) -> bool {
+/// The verb of this plugin.
+const OWN_VERB: &str = "rollout2";
+
+/// Whether a text has a command for the cluster with one of these verbs.
+fn has_command(text: &str, verbs: &[&str]) -> bool {
     let mut words = text.split("kubectl ").skip(1);
-    words.any(|words| words.split(' ').next().is_some_and(|verb| VERBS.contains(&verb)))
+    words.any(|words| words.split(' ').next().is_some_and(|verb| verbs.contains(&verb)))
 }
 
 /// The words and marks that begin a message, each with its style.
@@ -351,8 +355,11 @@ mod tests {
             ("warning: the next kubectl apply of the present manifest", false),
             ("kubectl ", false),
         ] {
-            assert_eq!(has_command(text), expected, "{text}");
+            assert_eq!(has_command(text, &VERBS), expected, "{text}");
         }
+        // Text from the cluster in a result, such as a change-cause, may have other commands of kubectl.
+        assert!(!has_command("3  kubectl patch deployment web", &[OWN_VERB]));
+        assert!(has_command("paused, until kubectl rollout2 resume deployment/web", &[OWN_VERB]));
     }
 
     #[test]

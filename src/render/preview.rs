@@ -125,7 +125,7 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
             format!("warning: the tag of image {image} is not fixed: applying {target} again replaces no pod")
         }
         PreviewWarning::BringsBack { revision, current } => format!(
-            "warning: revision {revision} of {target} was just rolled back (to {current}); applying the manifest brings it back"
+            "warning: {target}: the last rollout rolled revision {revision} back (to {current}); applying the manifest rolls it out again"
         ),
         PreviewWarning::StuckPods(pods) => {
             format!("warning: {target}: {}", stuck_pods(&pods::names(pods), pods.len()))
@@ -304,7 +304,7 @@ mod tests {
             assert_eq!(warning(&stuck, &workload), format!("warning: statefulset/db: {expected}"));
         }
         let back = PreviewWarning::BringsBack { revision: "4".to_owned(), current: "5".to_owned() };
-        let expected = "warning: revision 4 of statefulset/db was just rolled back (to 5); applying the manifest brings it back";
+        let expected = "warning: statefulset/db: the last rollout rolled revision 4 back (to 5); applying the manifest rolls it out again";
         assert_eq!(warning(&back, &workload), expected);
     }
 }

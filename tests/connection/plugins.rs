@@ -170,6 +170,15 @@ async fn a_plugin_is_found_in_our_path() {
 #[tokio::test]
 async fn a_missing_plugin_is_an_error() {
     let server = Cluster::recorded("shop").served();
+    let plugin = program("log-in", "exit 1");
+    let path = json!([{"name": "PATH", "value": plugin.parent().unwrap()}]);
+    let only_there = json!({"command": "log-in", "env": path});
+    fails(
+        &with_exec(&server, &only_there),
+        "the credential plugin \"log-in\" is not installed",
+        "install it",
+    )
+    .await;
     fails(
         &with_exec(&server, &json!({"command": "no-such-plugin"})),
         "the credential plugin \"no-such-plugin\" is not installed",

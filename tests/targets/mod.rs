@@ -9,6 +9,7 @@ use simcluster::resource;
 
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";
+const NAMESPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: green}\n";
 const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n";
 
 /// Returns the workloads of a history, in order.
@@ -312,8 +313,9 @@ fn a_manifest_with_a_namespace_needs_no_default_one() {
         })
         .collect();
     let snapshot = file("snapshot.json", &json!({"kind": "List", "items": objects}).to_string());
+    let in_green = WEB.replace("name: web", "name: web, namespace: green");
     for (manifest, exit) in
-        [(WEB.replace("name: web", "name: web, namespace: green"), 0), (WEB.to_owned(), 2)]
+        [(in_green.clone(), 0), (format!("{in_green}---\n{NAMESPACE}"), 0), (WEB.to_owned(), 2)]
     {
         let run = Run::of(["history", "-f", "-", "--from"]).arg(&snapshot).stdin(manifest);
         run.run().ends(exit);

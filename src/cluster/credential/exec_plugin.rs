@@ -99,7 +99,8 @@ impl<'a> ExecPlugin<'a> {
     fn start(&self, interactive: bool) -> Result<Child> {
         let (exec, context) = (self.exec, self.context);
         let program = allowed_program(self.command, context.kuberc.as_deref(), &context.environment)?;
-        let mut command = Command::new(program);
+        let mut command =
+            Command::new(program.ok_or_else(|| self.start_error(std::io::ErrorKind::NotFound.into()))?);
         command.args(exec.args.iter().flatten());
         command.env_clear().envs(context.environment.iter());
         for variable in exec.env.iter().flatten() {

@@ -17,8 +17,8 @@ const OFF: &str = "off";
 /// `name`; later versions have `command`.
 const REQUIREMENTS: [&str; 2] = ["name", "command"];
 
-/// Returns the program to run for a plugin, with its path. As in Go, it is found in our own `$PATH`, not in the one that
-/// the kubeconfig gives the plugin. `named` is the file of `--kuberc`.
+/// Returns the program to run for a plugin, with its path; none if it is not installed. As in Go, it is found in our own
+/// `$PATH`, not in the one that the kubeconfig gives the plugin. `named` is the file of `--kuberc`.
 ///
 /// # Errors
 /// When the preferences forbid the plugin, or cannot be read.
@@ -26,10 +26,9 @@ pub(super) fn allowed_program(
     command: &str,
     named: Option<&Path>,
     environment: &Environment,
-) -> Result<PathBuf> {
+) -> Result<Option<PathBuf>> {
     let found = looked_up(command, environment);
-    let program = found.clone().unwrap_or_else(|| command.into());
-    let Some((path, preference)) = preference(named, environment)? else { return Ok(program) };
+    let Some((path, preference)) = preference(named, environment)? else { return Ok(found) };
     let list = preference.get("credentialPluginAllowlist").filter(|list| !list.is_null());
     let entries = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let forbidden = |why: &str| {
@@ -39,14 +38,14 @@ pub(super) fn allowed_program(
             .hint("add it to credentialPluginAllowlist there; KUBERC=off ignores the file"))
     };
     match preference.get("credentialPluginPolicy").map_or("", |policy| policy.as_str().unwrap_or("no text")) {
-        "" | "AllowAll" if list.is_none() => Ok(program),
+        "" | "AllowAll" if list.is_none() => Ok(found),
         "" | "AllowAll" => forbidden("it has an allowlist, and its credentialPluginPolicy is not Allowlist"),
         "DenyAll" => forbidden("its credentialPluginPolicy is DenyAll"),
         "Allowlist" => {
             match found
                 .filter(|found| entries.iter().any(|entry| is_match(entry, command, found, environment)))
             {
-                Some(found) => Ok(found),
+                Some(found) => Ok(Some(found)),
                 None => forbidden("it is not in credentialPluginAllowlist"),
             }
         }
@@ -74,8 +73,10 @@ fn looked_up(program: &str, environment: &Environment) -> Option<PathBuf> {
     }
     let directories = std::env::split_paths(environment.get("PATH").unwrap_or(OsStr::new("")));
     let mut candidates = directories.filter(|directory| directory.is_absolute()).flat_map(|directory| {
-        let exe = format!("{program}{}", std::env::consts::EXE_SUFFIX);
-        [directory.join(exe), directory.join(program)]
+        let exe = directory.join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
+        // Windows starts no program without an extension.
+        let has_extension = Path::new(program).extension().is_some();
+        std::iter::once(exe).chain(has_extension.then(|| directory.join(program)))
     });
     candidates.find(|candidate| is_executable(candidate))
 }

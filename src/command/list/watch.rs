@@ -55,7 +55,9 @@ pub(in crate::command) async fn run(
         Some(end) => timeout_at(end, queries(request, context.source, &mut outcome, ui)).await,
         None => Ok(queries(request, context.source, &mut outcome, ui).await),
     };
-    let Ok(queries) = queries else { return Ok(unread_in_time(request.timeout, ui).into()) };
+    let Ok(queries) = queries else {
+        return Ok(CommandOutcome { exit: unread_in_time(request.timeout, ui), ..outcome });
+    };
     let queries = queries?;
     if queries.is_empty() {
         return Ok(outcome);

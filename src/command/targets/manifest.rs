@@ -59,7 +59,7 @@ pub(in crate::command) fn short_name(object: &Object) -> String {
 }
 
 /// Returns the kind of an object in a manifest, if it has rollouts. Old manifests have workloads in the group `extensions`.
-fn kind_of(object: &Object) -> Option<&'static dyn Kind> {
+pub(super) fn kind_of(object: &Object) -> Option<&'static dyn Kind> {
     let api_version = object.text("/apiVersion").unwrap_or_default();
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     kind::of(object.kind(), Some(api_version)).or_else(|| match read_type(object.kind()) {

@@ -5,7 +5,7 @@ pub mod manifest;
 use std::borrow::Borrow;
 use std::collections::HashSet;
 
-use self::manifest::with_rollouts;
+use self::manifest::{kind_of, with_rollouts};
 use super::context::CommandOutcome;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
@@ -132,8 +132,8 @@ impl<'a> TargetFinder<'a> {
     /// # Errors
     /// When there is no valid namespace.
     pub(super) fn new(scope: &TargetScope, source: &'a Source, suggests_names: bool) -> Result<Self> {
-        let mut declared = scope.manifests.iter().flatten();
-        let needs_one = !scope.targets.is_empty() || declared.any(|object| object.namespace().is_empty());
+        let lacks_one = |object: &Object| object.namespace().is_empty() && kind_of(object).is_some();
+        let needs_one = !scope.targets.is_empty() || scope.manifests.iter().flatten().any(lacks_one);
         let namespace = if needs_one { namespace_of(scope, source)? } else { None };
         Ok(Self { source, namespace, suggests_names })
     }

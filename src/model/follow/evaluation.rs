@@ -215,10 +215,7 @@ impl RolloutEvaluation {
         if let Some(start) = start {
             self.rollback_target_reported = true;
             self.effects.reports.push(match start.stable_revision(observation) {
-                Ok(stable) => Report::RollbackTarget {
-                    label: stable.label(),
-                    images: stable.template().images().into_iter().map(str::to_owned).collect(),
-                },
+                Ok(stable) => Report::RollbackTarget { label: stable.label(), images: stable.images() },
                 Err(why) => Report::NoRollbackTarget(why),
             });
         }

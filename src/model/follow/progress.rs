@@ -172,7 +172,7 @@ impl Stability {
     }
 }
 
-/// A goal that is reached, and traces that would show an interruption.
+/// A goal that is reached, and the stamps that would show an interruption.
 ///
 /// A container without a readiness probe is available the moment it starts, so a crashing one is
 /// available for short periods. Two observations can miss the crash between them, but its restart
@@ -182,12 +182,12 @@ struct ReachedGoal {
     /// When the goal was reached, counted from the start of the follower.
     since: Duration,
     generation: i64,
-    /// The uid and the trace of each pod.
+    /// The uid and the failure stamps of each pod.
     pods: BTreeSet<(String, (i64, Option<Timestamp>))>,
 }
 
 /// Returns the values of a pod that change if it fails between two observations.
-pub(super) fn trace(pod: &Pod) -> (i64, Option<Timestamp>) {
+pub(super) fn failure_stamps(pod: &Pod) -> (i64, Option<Timestamp>) {
     let restarts = pod.containers.iter().map(|container| container.restarts).sum();
     (restarts, pod.readiness.since)
 }
@@ -196,7 +196,7 @@ impl ReachedGoal {
     /// Starts with all updated pods, or with the ready ones.
     fn new(observation: &Observation, only_ready: bool, now: Duration) -> Self {
         let pods = observation.updated_pods().filter(|pod| pod.ready || !only_ready);
-        let pods = pods.map(|pod| (pod.uid.clone(), trace(pod))).collect();
+        let pods = pods.map(|pod| (pod.uid.clone(), failure_stamps(pod))).collect();
         Self { since: now, generation: observation.workload.object().generation(), pods }
     }
 

@@ -24,7 +24,8 @@ impl StartState {
     /// Records the state of a workload as it was found, with its first complete observation.
     pub(super) fn of(found: &Workload, observation: &Observation) -> Self {
         let stable = observation.stable_at_start().and_then(|stable| {
-            if observation.may_serve(stable) {
+            // With `Recreate`, only terminating pods may be left, which the controller does not count.
+            if observation.may_serve(stable) || observation.pods_of(stable).any(|pod| pod.ready) {
                 Ok(stable)
             } else {
                 Err("no pod of the stable revision is ready")

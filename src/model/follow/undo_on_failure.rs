@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::options::UndoScope;
-use super::progress::trace;
+use super::progress::failure_stamps;
 use super::report::{FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::start_state::{NoRollback, StartState};
 use super::target::FollowedTarget;
@@ -159,12 +159,14 @@ pub fn is_complete_and_ready(observation: &Observation) -> bool {
         && observation.own_pods().filter(|pod| pod.is_active()).all(|pod| pod.ready)
 }
 
-/// Whether a rollout is complete in two observations, and no pod failed between them. A container in a crash loop is ready for
-/// a moment. No stamp is compared with the server's time, because the clock of a node may differ.
+/// Whether a rollout is complete in two observations with pods, and none failed between them. A container in a crash loop is
+/// ready for a moment. No stamp is compared with the server's time, because the clock of a node may differ.
 #[must_use]
 pub fn stayed_complete(before: &Observation, later: &Observation) -> bool {
-    let traces: HashMap<_, _> = before.own_pods().map(|pod| (pod.uid.as_str(), trace(pod))).collect();
-    let is_same = |pod: &Pod| traces.get(pod.uid.as_str()).is_none_or(|before| *before == trace(pod));
-    [before, later].into_iter().all(is_complete_and_ready)
-        && later.own_pods().filter(|pod| pod.is_active()).all(is_same)
+    let stamps: HashMap<_, _> =
+        before.own_pods().map(|pod| (pod.uid.as_str(), failure_stamps(pod))).collect();
+    let is_same =
+        |pod: &Pod| stamps.get(pod.uid.as_str()).is_none_or(|before| *before == failure_stamps(pod));
+    let is_seen = |one: &Observation| one.pods.is_some() && is_complete_and_ready(one);
+    [before, later].into_iter().all(is_seen) && later.own_pods().filter(|pod| pod.is_active()).all(is_same)
 }

@@ -7,7 +7,7 @@ pub use target_revision::TargetRevision;
 
 use serde_json::Value;
 
-use self::target_revision::{is_replaced_by_earlier, is_undo, revision_word};
+use self::target_revision::{is_replaced_by_earlier, is_rollback_from, is_undo, revision_word};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::object::Object;
@@ -247,8 +247,8 @@ pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
     is_blocked.then_some(current)
 }
 
-/// Returns the command that rolls a failed rollout back, to the revision that `--failed` finds. If this rollout is a rollback
-/// that stuck pods block, it is the command that replaces them. None if there is no such revision, or if this rollout is
+/// Returns the command that rolls a failed rollout back: to the revision that `--failed` finds, or to the previous one if it
+/// has ready pods. If this rollout is a rollback that stuck pods block, it is the command that replaces them. None if there is no such revision, or if this rollout is
 /// another rollback: going back would end at the revision that was rolled back.
 #[must_use]
 pub fn rollback_command(observation: &Observation) -> Option<String> {
@@ -259,12 +259,14 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
     if is_rollback(observation) {
         return None;
     }
-    let to = TargetRevision::StableOrPrevious.find(observation).ok()?;
+    let default = TargetRevision::Previous.find(observation).ok();
+    let serves = |one: &&Revision| observation.pod_count(one).is_some_and(|count| count.ready > 0);
+    let serving = default.filter(serves).filter(|default| !is_rollback_from(observation, default));
+    let to = TargetRevision::StableOrPrevious.find(observation).ok().or(serving)?;
     if observation.revisions.is_current(to) {
         return None;
     }
-    let default = TargetRevision::Previous.find(observation);
-    let is_default = default.is_ok_and(|default| default.name == to.name);
+    let is_default = default.is_some_and(|default| default.name == to.name);
     let to_flag =
         if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision_word(to)]) };
     let is_stuck = !stuck_pods(observation, &observation.workload, Some(to)).is_empty();

@@ -220,7 +220,7 @@ fn is_replaced_by_current(observation: &Observation, revision: &Revision) -> boo
 
 /// Whether the rollout is a rollback from `revision`. If `revision` does not serve, any return to an earlier revision counts;
 /// if it does, only an `undo`, because other clients return to earlier templates for other reasons.
-fn is_rollback_from(observation: &Observation, revision: &Revision) -> bool {
+pub(super) fn is_rollback_from(observation: &Observation, revision: &Revision) -> bool {
     let is_stable = || observation.stable().is_some_and(|stable| stable.name == revision.name);
     is_replaced_by_current(observation, revision)
         && (is_undo(&observation.workload, revision) == Some(true) || !is_stable())

@@ -200,6 +200,18 @@ fn no_rollback_command_leads_to_a_revision_whose_pods_are_not_ready() {
     }
 }
 
+/// `--failed` does not choose between two that serve, but a person sees the way back.
+#[test]
+fn the_rollback_command_leads_to_the_previous_revision_if_two_serve() {
+    let object = json!({"kind": "Deployment", "metadata": {"name": "w", "uid": "u"}, "spec": {"template": template("x:1")}});
+    let revisions =
+        [(1, "x:3"), (2, "x:2"), (3, "x:1")].map(|(number, image)| revision(image, number, &template(image)));
+    let pods = ["x:3", "x:2"].map(|owner| pod("Deployment", owner, owner, true));
+    let observation = fixture::observation(&object, revisions, pods);
+    assert!(TargetRevision::StableOrPrevious.find(&observation).is_err());
+    assert_eq!(rollback_command(&observation).as_deref(), Some("kubectl rollout2 undo deployment/w"));
+}
+
 /// `undo` ends the pause of a plan together with the plan, and refuses any other pause without `--resume`.
 #[test]
 fn the_rollback_command_resumes_what_only_a_pause_holds() {
