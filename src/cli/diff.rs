@@ -143,6 +143,7 @@ impl DiffArgs {
             return Ok(Some(Elsewhere { workload, namespace, origin }));
         }
         match &self.with_revision {
+            None if self.with_namespace.is_some() => Err(Error::usage("--with-namespace has no name")),
             None => Ok(None),
             Some(_) => Err(Error::usage("--with-revision needs another workload to compare with")
                 .hint("add --with-namespace, --with-context or --with-file, or a second workload")),

@@ -101,10 +101,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         .try_get_matches_from(&args)
         .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, document_form(&matches))));
     let exit = match parsed {
-        Ok((arguments, document_form)) => match arguments.lower(document_form, world) {
-            Ok(parsed) => return parsed,
-            Err(error) => refuse(&error, &args, world),
-        },
+        Ok((arguments, document_form)) => {
+            match refuse_namespaces_of_targets(&args).and_then(|()| arguments.lower(document_form, world)) {
+                Ok(parsed) => return parsed,
+                Err(error) => refuse(&error, &args, world),
+            }
+        }
         Err(help) if !help.use_stderr() => print_help(&help.render().to_string(), &args, world),
         // To stderr, because it is a usage error.
         Err(mistake) if parse_error::is_missing_verb(&mistake) => {
@@ -118,6 +120,30 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         }
     };
     ParsedArgs::Handled(exit)
+}
+
+/// Refuses targets with a namespace each, as `list -A -o name` prints them: the last `-n` would be that of all.
+fn refuse_namespaces_of_targets(args: &[OsString]) -> Result<(), Error> {
+    let (mut first, mut has_target) = (None, false);
+    let mut words = args.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        let namespace = match word.strip_prefix("--namespace=") {
+            Some(namespace) => namespace.to_owned(),
+            None if word == "-n" || word == "--namespace" => words.next().unwrap_or_default().into_owned(),
+            None => {
+                has_target |= word.contains('/') && !word.starts_with('-');
+                continue;
+            }
+        };
+        if !std::mem::take(&mut has_target) {
+            continue; // an alias puts it in front
+        }
+        if let Some(other) = first.replace(namespace.clone()).filter(|other| *other != namespace) {
+            return Err(Error::usage(format!("the targets have two namespaces, {other} and {namespace}"))
+                .hint("give the targets of one namespace to each command"));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the format of the documents that `-o` asks for.

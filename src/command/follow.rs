@@ -83,7 +83,8 @@ pub(super) async fn run(
     }
     if ui.is_closed() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
-        ui.err_lines(unfinished.map(render::without_reader));
+        let is_undo = following.options.undo_on_failure.is_some();
+        ui.err_lines(unfinished.map(|target| render::without_reader(target, is_undo)));
     }
     let summary = job_summary::of_follower(&follower, following.names, now.server_time);
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });

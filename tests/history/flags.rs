@@ -30,6 +30,14 @@ fn the_last_of_a_repeated_flag_is_used() {
     assert_eq!((around.stdout, around.exit), (shown(&[]), 0), "{}", around.stderr);
 }
 
+/// As `list -A -o name` prints them. The last namespace would be that of all, and `undo` would roll back another workload.
+#[test]
+fn targets_with_a_namespace_each_are_refused() {
+    let line = ["status", "deployment.apps/web", "-n", "shop", "deployment.apps/api", "-n", "prod"];
+    let output = Run::of(line).run();
+    output.ends(2).reports("error: the targets have two namespaces, shop and prod");
+}
+
 #[test]
 fn all_namespaces_overrides_namespace() {
     let all = history("shop", &["deploy", "-A"]).run();

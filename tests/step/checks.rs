@@ -13,6 +13,15 @@ async fn run_in_shell(cluster: &Cluster, args: &[&str]) -> Output {
     run_of(cluster, args, &[("PATH", &path)]).await
 }
 
+/// A variable that is not set must not release pods without the check.
+#[tokio::test(start_paused = true)]
+async fn a_blank_check_of_a_new_plan_is_refused() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    let output = run_in_shell(&cluster, &["step", "statefulset/db", "--check", ""]).await;
+    output.ends(2).reports("error: --check '' removes the check of a plan, and there is no plan");
+    assert_eq!(replicas_on(&cluster, &db, "app:2.0"), 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_check_gets_variables_and_its_output_goes_to_stderr() {
     let (cluster, db) = changed(3, &json!({})).await;

@@ -97,6 +97,15 @@ pub(super) fn check_repeated(options: &StepOptions, plan: &Plan, workload: &Work
     Err(Error::usage(message).hint("repeat the same --check, or remove it with --check ''"))
 }
 
+/// Refuses a blank check for a new plan: of a variable that is not set, so that nothing would be checked.
+pub(super) fn check_not_blank(options: &StepOptions, has_plan: bool) -> Result<()> {
+    if has_plan || options.pace.check.as_ref().is_none_or(|digest| !digest.is_empty()) {
+        return Ok(());
+    }
+    Err(Error::usage("--check '' removes the check of a plan, and there is no plan")
+        .hint("leave out --check"))
+}
+
 /// Refuses to continue a plan that would roll back to a revision that nothing but its annotation shows to be the stable
 /// one. The user may request a rollback to one that no pod contradicts.
 pub(super) fn check_start(options: &StepOptions, plan: &Plan, observed: &Observation) -> Result<()> {

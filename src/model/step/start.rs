@@ -7,7 +7,7 @@ use super::daemon_set::{UNKNOWN_NODE, check_node_flags};
 use super::event::{Origin, StepOptions, StepReport};
 use super::memory::Memory;
 use super::partition::own_partition_reached;
-use super::refusals::{check_in_place, check_options, check_repeated, check_start};
+use super::refusals::{check_in_place, check_not_blank, check_options, check_repeated, check_start};
 use super::slot::PodSlot;
 use super::state::State;
 use super::state_of;
@@ -58,6 +58,7 @@ pub(super) fn prepare_plan(
     let workload = &observed.workload;
     check_options(options, observed).map_err(StepOutcome::Error)?;
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
+    check_not_blank(options, hold.as_ref().is_some_and(Hold::has_plan)).map_err(StepOutcome::Error)?;
     let prepared = match hold {
         Some(hold) if hold.is_in_force(workload) && !hold.has_plan() => {
             let mut hold = hold.with_plan(new_plan(options, observed)).adopting(workload);

@@ -153,11 +153,19 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
     }
 }
 
-/// Returns that the command stops following a target because the reader of its output exited.
+/// Returns that the command stops following a target because the reader of its output exited. `is_undo` says that a failure
+/// would have been rolled back.
 #[must_use]
-pub fn without_reader(target: &FollowedTarget) -> String {
-    let what = if target.rollback().is_some() { "rollback" } else { "rollout" };
-    format!("note: stdout was closed; the {what} of {} continues in the cluster", target.workload().target())
+pub fn without_reader(target: &FollowedTarget, is_undo: bool) -> String {
+    let (what, and) = match target.rollback() {
+        Some(_) => ("rollback", ""),
+        None if is_undo => ("rollout", ", and is not rolled back"),
+        None => ("rollout", ""),
+    };
+    format!(
+        "note: stdout was closed; the {what} of {} continues in the cluster{and}",
+        target.workload().target()
+    )
 }
 
 /// Returns `3 of 3 pods started before`.
