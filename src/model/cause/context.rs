@@ -15,7 +15,7 @@ use crate::model::revision::Revision;
 /// A workload at one moment, and the revision whose pods are examined.
 pub(super) struct CauseContext<'a> {
     pub(super) observed: &'a Observation,
-    /// The current revision for [`causes`](super::causes), `None` while no revision has the live template. Other
+    /// The current revision for [`causes_of`](super::causes_of), `None` while no revision has the live template. Other
     /// callers examine the pods of another revision.
     pub(super) revision: Option<&'a Revision>,
     /// The restarts that are no crash loop.
