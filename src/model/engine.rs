@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
+use crate::api::pod::Pod;
+use crate::cause::container_logs::LogLines;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::api::pod::Pod;
-use crate::model::cause::container_logs::LogLines;
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
+use crate::kind::Workload;
+use crate::observation::Observation;
 
 /// What an event loop drives: a follower or a stepper.
 pub trait Engine {
@@ -112,7 +112,7 @@ pub enum TargetEvent {
 
 impl TargetEvent {
     /// Returns the state of the workload that the event carries.
-    pub(in crate::model) fn workload(&self) -> Option<&Workload> {
+    pub(crate) fn workload(&self) -> Option<&Workload> {
         match self {
             Self::Observed { observation, .. } | Self::Refreshed(observation) => Some(&observation.workload),
             _ => None,

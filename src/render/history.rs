@@ -293,3 +293,80 @@ pub fn document_name(document: &Value) -> String {
     let group = text("/apiVersion").split_once('/').map_or("apps", |(group, _)| group);
     format!("{}.{group}/{}", text("/kind").to_lowercase(), text("/metadata/name"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+
+    /// Returns `NUMBER CHANGES ORIGIN` of each revision of a Deployment, from its numbers, image and change-cause. They were
+    /// created in this order.
+    fn rows_of_history(kept: &[(&[i64], &str, &str)]) -> Vec<String> {
+        let template = |image: &str| json!({"spec": {"containers": [{"name": "c", "image": image}]}});
+        let live = kept.iter().max_by_key(|(numbers, ..)| numbers.last()).map_or("", |(_, image, _)| image);
+        let workload = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "w", "namespace": "n", "uid": "u"},
+            "spec": {"template": template(live)},
+        });
+        let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+        let objects = kept.iter().enumerate().map(|(second, (numbers, image, cause))| {
+            let (number, past) = numbers.split_last().unwrap();
+            let past: Vec<String> = past.iter().map(ToString::to_string).collect();
+            let replica_set: Value = json!({
+                "apiVersion": "apps/v1", "kind": "ReplicaSet", "spec": {"template": template(image)},
+                "metadata": {
+                    "name": image, "creationTimestamp": format!("2026-11-20T13:00:{second:02}Z"),
+                    "ownerReferences": [{"controller": true, "uid": "u"}],
+                    "annotations": {
+                        "deployment.kubernetes.io/revision": number.to_string(),
+                        "deployment.kubernetes.io/revision-history": past.join(","),
+                        "kubernetes.io/change-cause": cause,
+                    },
+                },
+            });
+            Object::read(replica_set).unwrap()
+        });
+        let revisions = Revisions::of(&workload, objects);
+        let observation = Observation { revisions, ..Observation::of_alone(workload) };
+        let history = History::of(&observation, Timestamp::UNIX_EPOCH);
+        let row = |entry: &HistoryEntry<'_>| {
+            let origin = entry.cause_origin.map(|origin| format!(" (as in {})", origin.label()));
+            format!("{} {}{}", entry.revision.label(), changes(entry), origin.unwrap_or_default())
+        };
+        history.entries.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_restored_revision_keeps_the_cause_that_a_bad_one_copied() {
+        let kept: [(&[i64], _, _); 3] =
+            [(&[3, 6], "w:1.0", "good"), (&[4], "w:3.0", "good"), (&[5], "w:3.1", "good")];
+        assert_eq!(
+            rows_of_history(&kept),
+            ["4 image w:3.0 (as in 6)", "5 image w:3.1 (as in 6)", "6 image w:1.0"]
+        );
+        let kept: [(&[i64], _, _); 2] = [(&[1], "w:1", "one"), (&[2], "w:2", "one")];
+        assert_eq!(rows_of_history(&kept), ["1 first: w:1", "2 image w:2 (as in 1)"]);
+        // Other controllers only renumber a restored revision.
+        let kept: [(&[i64], _, _); 2] = [(&[3], "w:1", "one"), (&[2], "w:2", "one")];
+        assert_eq!(rows_of_history(&kept), ["2 image w:2 (as in 3)", "3 image w:1"]);
+    }
+
+    #[test]
+    fn changes_are_those_to_the_revision_before_and_the_oldest_one_is_not_the_first() {
+        // 2 was restored as 4. So 3 changed it, and not 1.
+        let kept: [(&[i64], _, _); 3] = [(&[1], "w:1", "a"), (&[3], "x:2", "c"), (&[2, 4], "w:2", "b")];
+        assert_eq!(rows_of_history(&kept)[1], "3 image x:2");
+        let kept: [(&[i64], _, _); 2] = [(&[4], "w:4", "a"), (&[5], "w:5", "b")];
+        assert_eq!(rows_of_history(&kept), ["4 oldest kept: w:4", "5 image w:5"]);
+        let kept: [(&[i64], _, _); 1] = [(&[1, 3], "w:1", "a")];
+        assert_eq!(rows_of_history(&kept), ["3 first: w:1"]);
+    }
+
+    /// Revision 2 is not kept: nothing shows what 3 changed, nor who did, nor whether its cause is a copy.
+    #[test]
+    fn a_revision_after_a_missing_number_is_compared_with_none() {
+        let kept: [(&[i64], _, _); 3] = [(&[1, 4], "w:1", "a"), (&[3], "w:3", "a"), (&[5], "w:5", "a")];
+        let rows = ["3 oldest kept: w:3", "4 image w:1", "5 image w:5 (as in 4)"];
+        assert_eq!(rows_of_history(&kept), rows);
+    }
+}

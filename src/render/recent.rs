@@ -290,7 +290,7 @@ mod tests {
             let causes = vec![Cause {
                 summary: "why".to_owned(),
                 is_transient,
-                ..Cause::sample(CauseId::QuotaExceeded)
+                ..Cause::new(CauseId::QuotaExceeded, "")
             }];
             let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };
             let view = RolloutView::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);

@@ -13,8 +13,8 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 pub(crate) struct SourceFile {
     /// The path below the package: `src/model/text/secret/mod.rs`.
     pub(crate) name: String,
-    /// The paths of two or more words in code that is not a test, from the crate's root where they begin with `crate`,
-    /// `super`, `self`, a child of the module or an imported module.
+    /// The paths of two or more words in code that is not a test, from the root of the library where they begin with `crate`,
+    /// `super`, `self`, a child of the module or an imported module; those of the model's own root below `crate::model`.
     pub(crate) paths: BTreeSet<String>,
     /// The names that the file exports from other modules (`pub use`), with their paths.
     exports: BTreeMap<String, String>,
@@ -80,7 +80,12 @@ impl Sources {
 
 impl SourceFile {
     pub(crate) fn of(name: &str, text: &str) -> Self {
-        let tokens = TokenStream::from_str(text).expect("the compiler accepts it");
+        let text = if name.starts_with("src/model/") {
+            text.replace("crate::", "crate::model::")
+        } else {
+            text.into()
+        };
+        let tokens = TokenStream::from_str(&text).expect("the compiler accepts it");
         let mut file = Self {
             name: name.to_owned(),
             paths: BTreeSet::new(),

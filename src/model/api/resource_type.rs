@@ -191,4 +191,4 @@ pub static RESOURCE_QUOTA: ResourceType = ResourceType::of::<ResourceQuota>("res
 pub static LIMIT_RANGE: ResourceType = ResourceType::of::<LimitRange>("limitrange", "limits");
 
 /// The group of OpenKruise, of which only some kinds have rollouts.
-pub(in crate::model) const KRUISE: &str = "apps.kruise.io";
+pub(crate) const KRUISE: &str = "apps.kruise.io";

@@ -4,8 +4,8 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::context::CauseContext;
 use super::{Cause, CauseId};
-use crate::model::api::event::Event;
-use crate::model::api::object::Condition;
+use crate::api::event::Event;
+use crate::api::object::Condition;
 
 /// Returns the cause for the API server's last rejection of a pod.
 pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {

@@ -11,12 +11,12 @@ use super::context::{CauseContext, SLOW_AFTER};
 use super::node::is_unreachable;
 use super::running::since;
 use super::{Cause, CauseId};
-use crate::model::api::pod::Pod;
-use crate::model::diff::pod_update::UpdatedPods;
-use crate::model::kind::update_budget::PodUpdatePolicy;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::text::go_duration;
-use crate::model::text::plural::plural;
+use crate::api::pod::Pod;
+use crate::diff::pod_update::UpdatedPods;
+use crate::kind::update_budget::PodUpdatePolicy;
+use crate::kind::verdict::RolloutState;
+use crate::text::go_duration;
+use crate::text::plural::plural;
 
 /// The time that the kubelet has after the grace period to confirm the end of a pod.
 const CONFIRMATION_TIME: SignedDuration = SignedDuration::from_secs(30);

@@ -20,7 +20,7 @@ pub struct LogRef {
 impl LogRef {
     /// Returns the container log to read for a cause, if its container crashed: the log of the previous instance only
     /// while another one runs.
-    pub(in crate::model) fn of(cause: &Cause) -> Option<Self> {
+    pub(crate) fn of(cause: &Cause) -> Option<Self> {
         let crashed = cause.id.ends_container() && cause.id != CauseId::PostStartHook;
         let (pod, container) = (cause.pods.first()?.clone(), cause.container.clone()?);
         crashed.then_some(Self { pod, container, previous: cause.is_running })

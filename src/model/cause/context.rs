@@ -6,11 +6,11 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::CauseId;
-use crate::model::api::container::{Container, ContainerState, declared_containers};
-use crate::model::api::event::Event;
-use crate::model::api::pod::Pod;
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
+use crate::api::container::{Container, ContainerState, declared_containers};
+use crate::api::event::Event;
+use crate::api::pod::Pod;
+use crate::observation::Observation;
+use crate::revision::Revision;
 
 /// A workload at one moment, and the revision whose pods are examined.
 pub(super) struct CauseContext<'a> {
@@ -106,13 +106,14 @@ impl Cause {
 
     /// Whether a rollout fails if the cause outlasts its grace period: it does not end without a fix. A user has asked for
     /// a deletion and for `InPlaceOnly`, and an outdated pod that blocks an update says nothing about the new revision.
-    pub(in crate::model) fn is_fatal(&self) -> bool {
+    pub(crate) fn is_fatal(&self) -> bool {
         let is_excepted = matches!(self.id, CauseId::Deleting | CauseId::InPlaceOnly | CauseId::BlockedByPod);
         self.needs_a_fix() && !is_excepted
     }
 
     /// Returns a cause without its pods, its container and since when it lasts.
-    pub(super) fn new(id: CauseId, summary: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(id: CauseId, summary: impl Into<String>) -> Self {
         Self {
             id,
             is_transient: id.can_resolve_itself(),

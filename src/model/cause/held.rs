@@ -2,13 +2,13 @@
 
 use super::context::CauseContext;
 use super::{Cause, CauseId};
-use crate::model::api::pod::Pod;
-use crate::model::hold::plan::original_min_ready_seconds;
-use crate::model::hold::{hold_words, is_annotation_lost};
-use crate::model::kind::verdict::RolloutState;
-use crate::model::kind::{Workload, strategy};
-use crate::model::text::plural::plural;
-use crate::model::text::shell_command::command;
+use crate::api::pod::Pod;
+use crate::hold::plan::original_min_ready_seconds;
+use crate::hold::{hold_words, is_annotation_lost};
+use crate::kind::verdict::RolloutState;
+use crate::kind::{Workload, strategy};
+use crate::text::plural::plural;
+use crate::text::shell_command::command;
 
 /// Returns the holds: a pause, a plan, `OnDelete`, a partition or a node selector keeps pods outdated. Each one
 /// [is a hold](CauseId::is_hold) by its id too.

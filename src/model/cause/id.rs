@@ -158,12 +158,12 @@ impl CauseId {
     }
 
     /// Whether the API server refuses pods, which it may do only until the rollout progresses.
-    pub(in crate::model) fn is_refusal(self) -> bool {
+    pub(crate) fn is_refusal(self) -> bool {
         matches!(self, Self::QuotaExceeded | Self::AdmissionRefused)
     }
 
     /// Whether a cause ends its container again and again.
-    pub(in crate::model) fn ends_container(self) -> bool {
+    pub(crate) fn ends_container(self) -> bool {
         matches!(
             self,
             Self::CrashLoop

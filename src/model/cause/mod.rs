@@ -17,7 +17,7 @@ mod surge_deadlock;
 
 pub use context::{AllowedRestarts, Cause};
 pub use id::CauseId;
-pub(in crate::model) use running::is_crash_looping;
+pub(crate) use running::is_crash_looping;
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
@@ -26,14 +26,14 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::model::api::container::{Container, ContainerState};
-use crate::model::api::pod::Pod;
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::{RolloutState, Verdict};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::revision::template::secrets_in;
-use crate::model::text::secret::{MASK, is_masked_anywhere, without_secrets};
+use crate::api::container::{Container, ContainerState};
+use crate::api::pod::Pod;
+use crate::kind::Workload;
+use crate::kind::verdict::{RolloutState, Verdict};
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::revision::template::secrets_in;
+use crate::text::secret::{MASK, is_masked_anywhere, without_secrets};
 use container_logs::last_lines;
 use context::{CauseContext, PodProblem};
 
@@ -81,7 +81,7 @@ pub fn causes_of(
 }
 
 /// The order of causes: those that need a fix come first.
-pub(in crate::model) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
+pub(crate) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
     let [a, b] = [a, b].map(|cause| (cause.is_transient, cause.id, &cause.container, &cause.summary));
     a.cmp(&b)
 }
@@ -228,7 +228,7 @@ impl Cause {
 
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
-    pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {
+    pub(crate) fn reads_as(&self, other: &Self) -> bool {
         running::without_state(&self.summary) == running::without_state(&other.summary)
     }
 }
@@ -323,10 +323,10 @@ impl<'a> CauseContext<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::api::pod::Pod;
-    use crate::model::observation::fixture::{self, pod, revision, template};
-    use crate::model::status::verdict;
+    use crate::api::object::Object;
+    use crate::api::pod::Pod;
+    use crate::observation::fixture::{self, pod, revision, template};
+    use crate::status::verdict;
     use serde_json::json;
 
     fn at(second: i64) -> Timestamp {

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::context::{CauseContext, SLOW_AFTER};
 use super::start::inner_message;
 use super::{Cause, CauseId, start};
-use crate::model::api::container::Container;
-use crate::model::api::pod::Pod;
+use crate::api::container::Container;
+use crate::api::pod::Pod;
 
 /// Phrases of the scheduler about claims (`scheduler/framework/plugins/volumebinding`).
 const CLAIM_PHRASES: [&str; 3] = [

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::container_logs::error_line;
 use super::context::CauseContext;
 use super::{AllowedRestarts, Cause, CauseId};
-use crate::model::api::container::{Container, ContainerState, Termination};
-use crate::model::api::pod::Pod;
+use crate::api::container::{Container, ContainerState, Termination};
+use crate::api::pod::Pod;
 
 /// The states of a crash loop. A container alternates between them with every restart; all are one problem.
 const CRASHED: &str = "crashed";
@@ -72,7 +72,7 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
 
 /// Whether a container of a pod is in a crash loop. Readiness does not matter: without a readiness probe a container is ready
 /// for a moment after every restart.
-pub(in crate::model) fn is_crash_looping(pod: &Pod, allowed: AllowedRestarts, now: Timestamp) -> bool {
+pub(crate) fn is_crash_looping(pod: &Pod, allowed: AllowedRestarts, now: Timestamp) -> bool {
     pod.containers.iter().any(|container| is_in_crash_loop(container, allowed, now))
 }
 
@@ -336,9 +336,9 @@ pub(super) fn handler_text(probe: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::kind::Workload;
-    use crate::model::observation::Observation;
+    use crate::api::object::Object;
+    use crate::kind::Workload;
+    use crate::observation::Observation;
     use serde_json::json;
 
     fn at(second: i64) -> Timestamp {

@@ -8,8 +8,8 @@ use k8s_openapi::jiff::Timestamp;
 use super::context::{CauseContext, SLOW_AFTER};
 use super::running::handler_text;
 use super::{Cause, CauseId, running};
-use crate::model::api::container::{Container, ContainerState};
-use crate::model::api::pod::Pod;
+use crate::api::container::{Container, ContainerState};
+use crate::api::pod::Pod;
 
 /// The waiting reason that the kubelet sets.
 const CONFIG_ERROR: &str = "CreateContainerConfigError";

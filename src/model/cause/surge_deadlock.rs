@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::context::CauseContext;
 use super::running::since;
 use super::{Cause, CauseId};
-use crate::model::api::container::declared_containers;
-use crate::model::api::pod::Pod;
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::text::plural::plural;
-use crate::model::text::shell_command::{Word, command};
+use crate::api::container::declared_containers;
+use crate::api::pod::Pod;
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::text::plural::plural;
+use crate::text::shell_command::{Word, command};
 
 /// The defaults of the API server for both limits.
 const DEFAULT_LIMIT: &str = "25%";
@@ -145,11 +145,11 @@ mod tests {
     use k8s_openapi::jiff::Timestamp;
 
     use super::*;
-    use crate::model::api::event::{Event, Events};
-    use crate::model::api::object::Object;
-    use crate::model::cause::{AllowedRestarts, causes_of};
-    use crate::model::observation::fixture::{self, revision};
-    use crate::model::status::verdict;
+    use crate::api::event::{Event, Events};
+    use crate::api::object::Object;
+    use crate::cause::{AllowedRestarts, causes_of};
+    use crate::observation::fixture::{self, revision};
+    use crate::status::verdict;
 
     const MULTI_ATTACH: &str =
         "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) other, web-1-a";

@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::api::pod::Pod;
-pub use crate::model::diff::pod_update::UpdatedPods;
-use crate::model::hold::{HeldBy, held_by};
-use crate::model::kind::update_budget::{PodUpdatePolicy, UpdateBudget};
-use crate::model::kind::{Pods, Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::revision::template::Template;
-use crate::model::text::go_duration;
-use crate::model::text::plural::plural;
+use crate::api::pod::Pod;
+pub use crate::diff::pod_update::UpdatedPods;
+use crate::hold::{HeldBy, held_by};
+use crate::kind::update_budget::{PodUpdatePolicy, UpdateBudget};
+use crate::kind::{Pods, Workload, strategy};
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::revision::template::Template;
+use crate::text::go_duration;
+use crate::text::plural::plural;
 
 /// The effect of a change on the pods of a workload.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub struct Effect {
 impl UpdatedPods {
     /// Foretells the update of each pod from the revision that the pod runs. A pod of a revision that is not kept is
     /// always replaced.
-    pub(in crate::model) fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
+    pub(crate) fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
         let (policy, to) = (after.pod_update_policy(), after.template());
         let one = |from: &Template| Self::of_one(from, &to, policy);
         let refused = one(&observation.workload.template()).refused;

@@ -5,8 +5,8 @@ use k8s_openapi::api::autoscaling::v2::{HorizontalPodAutoscaler, MetricTarget};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use serde::Deserialize as _;
 
-use crate::model::api::object::Object;
-use crate::model::api::selector::Selector;
+use crate::api::object::Object;
+use crate::api::selector::Selector;
 
 /// A `HorizontalPodAutoscaler` that divides a metric by `status.replicas` of its target, surge pods included
 /// (kubernetes/kubernetes issue 138505).

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
+use crate::api::managed_fields::{LAST_APPLIED, appliers, managers};
+use crate::api::object::Object;
+use crate::api::patch::FieldPath;
+use crate::diff;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::managed_fields::{LAST_APPLIED, appliers, managers};
-use crate::model::api::object::Object;
-use crate::model::api::patch::FieldPath;
-use crate::model::diff;
-use crate::model::kind::Workload;
-use crate::model::revision::Revision;
-use crate::model::text::json::go_json;
-use crate::model::text::shell_command::{Word, command};
+use crate::kind::Workload;
+use crate::revision::Revision;
+use crate::text::json::go_json;
+use crate::text::shell_command::{Word, command};
 
 /// A tool that owns a manifest of the workload.
 #[derive(Clone, Debug, PartialEq, Eq)]

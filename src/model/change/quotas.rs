@@ -8,10 +8,10 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::effect::{Effect, UpdatePace};
-use crate::model::api::container::declared_containers;
-use crate::model::api::object::Object;
-use crate::model::api::quantity::Quantity;
-use crate::model::kind::Workload;
+use crate::api::container::declared_containers;
+use crate::api::object::Object;
+use crate::api::quantity::Quantity;
+use crate::kind::Workload;
 
 /// Whether a change creates a pod before an old one goes, so that a used-up quota refuses the pod. Only then is the read of
 /// the quotas worth a request before each write. Without an effect, the change replaces all pods.

@@ -2,15 +2,15 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use crate::api::patch::{FieldPath, Patch};
+use crate::diff::pod_update::UpdatedPods;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::diff::pod_update::UpdatedPods;
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
-use crate::model::kind::update_budget::PodUpdatePolicy;
-use crate::model::revision::CHANGE_CAUSE;
-use crate::model::revision::template::RESTARTED_AT;
-use crate::model::text::shell_command::command;
+use crate::kind::Workload;
+use crate::kind::strategy;
+use crate::kind::update_budget::PodUpdatePolicy;
+use crate::revision::CHANGE_CAUSE;
+use crate::revision::template::RESTARTED_AT;
+use crate::text::shell_command::command;
 
 /// Returns the patch that restarts a workload.
 ///
@@ -84,7 +84,7 @@ pub fn restart_command(workload: &Workload) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
+    use crate::api::object::Object;
     use serde_json::{Value, json};
 
     fn workload(kind: &str, spec: &Value) -> Workload {

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::model::api::pod::Pod;
-use crate::model::engine::PodRef;
-use crate::model::hold::plan::Hold;
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
+use crate::api::pod::Pod;
+use crate::engine::PodRef;
+use crate::hold::plan::Hold;
+use crate::kind::Workload;
+use crate::kind::strategy;
+use crate::observation::Observation;
+use crate::revision::Revision;
 
 /// Returns the pods that block the update of a StatefulSet, lowest ordinal first.
 ///
@@ -148,8 +148,8 @@ fn comes_after(pod: &Pod, last: &PodRef, observation: &Observation) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::observation::fixture::{self, pod, revision};
+    use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::observation::fixture::{self, pod, revision};
     use serde_json::{Value, json};
 
     /// A StatefulSet `db` that updates to `db-1`, with pods by ordinal, revision and readiness.

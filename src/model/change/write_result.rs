@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
+use crate::api::managed_fields::author_of_change;
+use crate::api::object::Object;
+use crate::api::patch::{FieldPath, FieldValue, Patch};
+use crate::diff::{Diff, SecretValues};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::managed_fields::author_of_change;
-use crate::model::api::object::Object;
-use crate::model::api::patch::{FieldPath, FieldValue, Patch};
-use crate::model::diff::{Diff, SecretValues};
-use crate::model::hold::plan::HOLD_ANNOTATION;
-use crate::model::kind::Workload;
-use crate::model::revision::template::Template;
+use crate::hold::plan::HOLD_ANNOTATION;
+use crate::kind::Workload;
+use crate::revision::template::Template;
 
 /// How many conflicts a command resolves in a row: it reads again, and prepares the write again.
 pub const MAX_CONFLICTS: usize = 10;

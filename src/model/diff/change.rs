@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::path;
 use super::path::{PathStep, TemplatePath, key_values};
-use crate::model::api::quantity::Quantity;
-use crate::model::revision::template;
-use crate::model::revision::template::Template;
+use crate::api::quantity::Quantity;
+use crate::revision::template;
+use crate::revision::template::Template;
 
 /// One change between two templates: a value that was added, removed or replaced.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::change::{CONTAINERS, Change};
 use super::path;
 use super::path::{PathStep, TemplatePath, key_values};
-use crate::model::revision::template::RESTARTED_AT;
+use crate::revision::template::RESTARTED_AT;
 
 /// The part of the pod that a change is in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

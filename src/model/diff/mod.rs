@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use self::change::{Comparison, Positions, apply_at};
 use self::field_change::{ChangeScope, FieldChange, FieldFormat, ShortValue, field_changes, short_value};
-use crate::model::revision::template::Template;
+use crate::revision::template::Template;
 
 /// Returns a value as text for one line, shortened to about 60 characters.
 #[must_use]

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Diff, PathStep, SecretValues, TemplatePath, key_values};
-use crate::model::kind::update_budget::PodUpdatePolicy;
-use crate::model::revision::template::Template;
+use crate::kind::update_budget::PodUpdatePolicy;
+use crate::revision::template::Template;
 
 /// What a change of the template does to the pods that it updates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{PathStep, TemplatePath};
-use crate::model::api::quantity::Quantity;
-use crate::model::revision::template::{RESTARTED_AT, Template};
+use crate::api::quantity::Quantity;
+use crate::revision::template::{RESTARTED_AT, Template};
 
 /// The metadata that servers and controllers write. A template has a namespace only if a manifest sets it, and no
 /// pod uses it.
@@ -147,7 +147,7 @@ const PROBE: [(&str, &str); 8] = [
 
 /// Removes the fields of a template that have their default value. Equal templates stay equal, whichever of them
 /// spells the defaults out.
-pub(in crate::model) fn without_defaults(template: &mut Value) {
+pub(crate) fn without_defaults(template: &mut Value) {
     let Some(spec) = template.get_mut("spec") else { return };
     drop_defaults(spec, &POD);
     let Some(spec) = spec.as_object_mut() else { return };
@@ -210,7 +210,7 @@ fn drop_pull_policy(members: &mut Map<String, Value>, image: &str, policy: &str)
 
 /// Whether an image has a digest, or a tag other than `latest`.
 #[must_use]
-pub(in crate::model) fn has_fixed_tag(image: &str) -> bool {
+pub(crate) fn has_fixed_tag(image: &str) -> bool {
     let name = image.rsplit('/').next().unwrap_or_default();
     name.contains('@') || name.split_once(':').is_some_and(|(_, tag)| tag != "latest")
 }
@@ -250,7 +250,7 @@ fn drop_default(value: &mut Value, path: &[&str], default: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::diff::{Diff, SecretValues};
+    use crate::diff::{Diff, SecretValues};
 
     fn compared(from: &Value, to: &Value, is_manifest: bool) -> (bool, Vec<String>) {
         let templates = ComparableTemplates::of(&Template::new(from), &Template::new(to), is_manifest);

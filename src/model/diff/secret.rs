@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::change::Change;
 use super::path;
 use super::path::{PathStep, key_values};
-use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::text::secret::{
+use crate::api::managed_fields::LAST_APPLIED;
+use crate::text::secret::{
     MASK, NAMED_VALUES, holds_secret, is_secret_flag, secret_assignment, without_secrets_as,
 };
 
@@ -143,8 +143,8 @@ pub fn shown(object: &Value, secrets: SecretValues) -> Cow<'_, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::diff::Diff;
-    use crate::model::revision::template::Template;
+    use crate::diff::Diff;
+    use crate::revision::template::Template;
     use serde_json::json;
 
     fn object(value: &str) -> Value {

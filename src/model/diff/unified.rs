@@ -9,8 +9,8 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_di
 
 use super::path;
 use super::path::{PathStep, TemplatePath};
-use crate::model::text::yaml;
-use crate::model::text::yaml::{Layout, YamlLine};
+use crate::text::yaml;
+use crate::text::yaml::{Layout, YamlLine};
 
 /// Changed lines with their context.
 #[derive(Clone, Debug, PartialEq, Eq)]

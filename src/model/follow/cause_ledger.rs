@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::report::CauseChange;
-use crate::model::cause::container_logs::LogRef;
-use crate::model::cause::{AllowedRestarts, Cause, CauseId, is_crash_looping};
-use crate::model::engine::Now;
-use crate::model::observation::Observation;
+use crate::cause::container_logs::LogRef;
+use crate::cause::{AllowedRestarts, Cause, CauseId, is_crash_looping};
+use crate::engine::Now;
+use crate::observation::Observation;
 
 /// A cause that returns within this time never counted as gone. A container in a crash loop runs
 /// for a moment, and the kubelet retries an image pull.
@@ -19,7 +19,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The causes of one rollout.
 #[derive(Clone, Debug, Default)]
-pub(in crate::model) struct CauseLedger {
+pub(crate) struct CauseLedger {
     reported: BTreeMap<CauseKey, ReportedCause>,
     /// The name of the revision that the grace periods are about.
     revision_name: Option<String>,
@@ -27,10 +27,10 @@ pub(in crate::model) struct CauseLedger {
 
 /// What an observation changes: the causes to report, and the container logs to read.
 #[derive(Debug, Default)]
-pub(in crate::model) struct CauseUpdate {
+pub(crate) struct CauseUpdate {
     /// A cause that is gone is as it was reported last.
-    pub(in crate::model) changes: Vec<(Cause, CauseChange)>,
-    pub(in crate::model) logs: Vec<LogRef>,
+    pub(crate) changes: Vec<(Cause, CauseChange)>,
+    pub(crate) logs: Vec<LogRef>,
 }
 
 /// Identifies a cause independently of its wording: the id, the container, and an index among the
@@ -57,7 +57,7 @@ impl CauseLedger {
     /// Records the causes of one observation, which were found with these allowed restarts. `grace` returns the grace
     /// period of a cause that fails the rollout. `last_progress` is when the rollout last progressed. Another revision gets
     /// its own grace periods.
-    pub(in crate::model) fn record(
+    pub(crate) fn record(
         &mut self,
         causes: &[Cause],
         observation: &Observation,
@@ -92,13 +92,13 @@ impl CauseLedger {
     }
 
     /// Returns the causes that were reported and are not gone.
-    pub(in crate::model) fn active(&self) -> impl Iterator<Item = &Cause> {
+    pub(crate) fn active(&self) -> impl Iterator<Item = &Cause> {
         self.reported.values().map(|entry| &entry.latest)
     }
 
     /// Returns the active causes to show. A complete rollout contradicts an absent one, but a container in a crash loop runs
     /// for a moment.
-    pub(in crate::model) fn shown(&self, is_complete: bool) -> impl Iterator<Item = &Cause> {
+    pub(crate) fn shown(&self, is_complete: bool) -> impl Iterator<Item = &Cause> {
         let is_shown = move |entry: &&ReportedCause| {
             !is_complete || entry.absent_since.is_none() || entry.latest.id.ends_container()
         };
@@ -106,7 +106,7 @@ impl CauseLedger {
     }
 
     /// Returns every present cause whose grace period is over, with its grace period.
-    pub(in crate::model) fn expired(&self, now: Duration) -> impl Iterator<Item = (&Cause, Duration)> {
+    pub(crate) fn expired(&self, now: Duration) -> impl Iterator<Item = (&Cause, Duration)> {
         let present = self.reported.values().filter(|entry| entry.absent_since.is_none());
         present.filter_map(move |entry| {
             let (since, grace) = entry.fatal?;
@@ -115,13 +115,13 @@ impl CauseLedger {
     }
 
     /// Whether the grace period of a cause is not over.
-    pub(in crate::model) fn is_pending(&self, now: Duration) -> bool {
+    pub(crate) fn is_pending(&self, now: Duration) -> bool {
         self.reported.values().filter_map(ReportedCause::expires_at).any(|expires_at| now < expires_at)
     }
 
     /// Returns when elapsed time alone changes the causes: the ends of grace periods, and the reports that are not due yet.
     /// Some are past.
-    pub(in crate::model) fn dues(&self) -> impl Iterator<Item = Duration> {
+    pub(crate) fn dues(&self) -> impl Iterator<Item = Duration> {
         let dues = |entry: &ReportedCause| {
             let restated = entry.is_worth_reporting().then_some(entry.reported_at + REPORT_INTERVAL);
             [restated, entry.gone_at(), entry.expires_at()]
@@ -131,7 +131,7 @@ impl CauseLedger {
 
     /// Records that a container's last log lines could not be read. They are requested again once the container
     /// has ended or started again.
-    pub(in crate::model) fn note_missing_log(&mut self, pod: &str, container: &str) {
+    pub(crate) fn note_missing_log(&mut self, pod: &str, container: &str) {
         for entry in self.reported.values_mut() {
             let requested = entry.requested_log.as_ref();
             entry.is_log_missing |=
@@ -141,7 +141,7 @@ impl CauseLedger {
 
     /// Removes every absent cause without waiting for [`ABSENCE_GRACE`], because the goal is reached. Returns them as they
     /// were reported last. Causes that are still present, such as a hold, stay.
-    pub(in crate::model) fn remove_absent(&mut self) -> impl Iterator<Item = Cause> {
+    pub(crate) fn remove_absent(&mut self) -> impl Iterator<Item = Cause> {
         self.remove(|entry| entry.absent_since.is_some()).into_iter()
     }
 

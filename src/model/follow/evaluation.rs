@@ -9,14 +9,14 @@ use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
 use super::progress::{EtaEstimator, ProgressClock, Stability};
 use super::report::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, ShortTimeout};
 use super::start_state::StartState;
+use crate::cause::{Cause, causes_of, stuck_if};
+use crate::change::effect::Effect;
+use crate::engine::{Effects, Now};
 use crate::error::{Error, ErrorKind};
-use crate::model::cause::{Cause, causes_of, stuck_if};
-use crate::model::change::effect::Effect;
-use crate::model::engine::{Effects, Now};
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
-use crate::model::observation::Observation;
-use crate::model::status::verdict;
+use crate::kind::Workload;
+use crate::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::observation::Observation;
+use crate::status::verdict;
 
 /// How long to wait for the first list of warnings. Without warnings, some causes cannot be distinguished or have no
 /// evidence.

@@ -43,9 +43,9 @@ pub use undo_on_failure::{is_complete_and_ready, stayed_complete};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::engine::{Effects, Engine, LoopEvent, Now, TargetId};
 use crate::exit::Exit;
-use crate::model::engine::{Effects, Engine, LoopEvent, Now, TargetId};
-use crate::model::kind::Workload;
+use crate::kind::Workload;
 
 /// The answer to [`FollowerTask::RollBack`]: the workload after the rollback was written, none if its rollout completed
 /// before, or the result without a rollback to follow.

@@ -4,17 +4,17 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use crate::api::managed_fields::last_template_author;
+use crate::api::pod::Pod;
+use crate::cause::{AllowedRestarts, Cause, CauseId};
 use crate::error::Result;
-use crate::model::api::managed_fields::last_template_author;
-use crate::model::api::pod::Pod;
-use crate::model::cause::{AllowedRestarts, Cause, CauseId};
-use crate::model::hold::plan::Amount;
-use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::observation::pod_stage::SETTLE_TIME;
-use crate::model::revision::{Revision, RevisionWord};
-use crate::model::text::json::Digest;
+use crate::hold::plan::Amount;
+use crate::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
+use crate::observation::pod_stage::SETTLE_TIME;
+use crate::revision::{Revision, RevisionWord};
+use crate::text::json::Digest;
 
 /// The state of a rollout that a command waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,12 +7,12 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use super::options::FollowOptions;
-use crate::model::api::pod::Pod;
-use crate::model::cause::{AllowedRestarts, is_crash_looping};
-use crate::model::engine::Now;
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::text::json::Digest;
+use crate::api::pod::Pod;
+use crate::cause::{AllowedRestarts, is_crash_looping};
+use crate::engine::Now;
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::text::json::Digest;
 
 /// The best counters of a rollout so far, and when they last improved.
 ///
@@ -20,7 +20,7 @@ use crate::model::text::json::Digest;
 /// change as progress. Here only a new best value counts, and a change of the spec. An autoscaler changes the number of
 /// pods again and again.
 #[derive(Clone, Debug, Default)]
-pub(in crate::model) struct ProgressClock {
+pub(crate) struct ProgressClock {
     generation: i64,
     /// The digest of the spec without the number of pods, at that generation.
     spec: Option<Digest>,
@@ -31,7 +31,7 @@ pub(in crate::model) struct ProgressClock {
 
 impl ProgressClock {
     /// Records the counters of one observation.
-    pub(in crate::model) fn record(&mut self, workload: &Workload, now: Duration) {
+    pub(crate) fn record(&mut self, workload: &Workload, now: Duration) {
         let counts = workload.counts();
         let available = counts.available.unwrap_or_default();
         let here = [counts.updated, counts.ready, available, -counts.outdated()];
@@ -46,7 +46,7 @@ impl ProgressClock {
     }
 
     /// Returns when the counters last improved, counted from the start of the follower.
-    pub(in crate::model) fn last_progress(&self) -> Duration {
+    pub(crate) fn last_progress(&self) -> Duration {
         self.last_progress
     }
 }

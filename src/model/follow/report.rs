@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::start_state::{NoRollback, StartState};
+use crate::cause::container_logs::{LogLines, LogRef};
+use crate::cause::{Cause, CauseId};
+use crate::change::effect::LeastTime;
+use crate::engine::{PodRef, StopSignal};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::cause::container_logs::{LogLines, LogRef};
-use crate::model::cause::{Cause, CauseId};
-use crate::model::change::effect::LeastTime;
-use crate::model::engine::{PodRef, StopSignal};
-use crate::model::kind::verdict::Verdict;
-use crate::model::text::secret::without_secrets;
+use crate::kind::verdict::Verdict;
+use crate::text::secret::without_secrets;
 
 /// One report about a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,13 +106,13 @@ pub enum CauseChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowerTask {
     /// Read the workload, its revisions and pods again and apply
-    /// [`TargetEvent::Refreshed`](crate::model::engine::TargetEvent::Refreshed). An older
+    /// [`TargetEvent::Refreshed`](crate::engine::TargetEvent::Refreshed). An older
     /// observation must not decide the outcome, see `RolloutEvaluation::needs_refresh`.
     Refresh,
     /// Start to watch warning events. Most rollouts complete without one, so that they are not watched from the start.
     WatchWarnings,
     /// Read the last log lines of a container and apply
-    /// [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log). If they cannot be read, it has no lines; if that is
+    /// [`TargetEvent::Log`](crate::engine::TargetEvent::Log). If they cannot be read, it has no lines; if that is
     /// forbidden, nothing is applied.
     ReadLog(LogRef),
     /// Roll the target back to its stable revision if it still matches its start state, and apply

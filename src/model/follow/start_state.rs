@@ -1,11 +1,11 @@
 //! The state of a target when the follower started, to which `--undo-on-failure` rolls it back.
 
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::status::verdict;
-use crate::model::text::json::Digest;
+use crate::kind::Workload;
+use crate::kind::verdict::RolloutState;
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::status::verdict;
+use crate::text::json::Digest;
 
 /// The state of a target when the follower started: its template, and its stable revision.
 #[derive(Clone, Debug, PartialEq, Eq)]

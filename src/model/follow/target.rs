@@ -9,17 +9,17 @@ use super::evaluation::{RolloutEvaluation, Warnings};
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::start_state::StartState;
-use crate::model::cause::container_logs::{ContainerLogs, LogLines};
-use crate::model::cause::{Cause, by_importance, last_lines_without_secrets};
-use crate::model::change::effect::{Effect, LeastTime};
-use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::engine::{Now, StopSignal, TargetEvent};
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::{RolloutState, Verdict};
-use crate::model::observation::Observation;
-use crate::model::revision::references::Configuration;
-use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
-use crate::model::view::RolloutView;
+use crate::cause::container_logs::{ContainerLogs, LogLines};
+use crate::cause::{Cause, by_importance, last_lines_without_secrets};
+use crate::change::effect::{Effect, LeastTime};
+use crate::change::stuck_pods::StuckPodDeletions;
+use crate::engine::{Now, StopSignal, TargetEvent};
+use crate::kind::Workload;
+use crate::kind::verdict::{RolloutState, Verdict};
+use crate::observation::Observation;
+use crate::revision::references::Configuration;
+use crate::status::stale_configuration::{StaleConfiguration, stale_configuration};
+use crate::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
 /// outlives its grace period.

@@ -9,13 +9,13 @@ use super::progress::failure_stamps;
 use super::report::{FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::start_state::{NoRollback, StartState};
 use super::target::FollowedTarget;
-use crate::model::api::pod::Pod;
-use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::engine::{Now, PodRef};
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Observation;
-use crate::model::status::verdict;
+use crate::api::pod::Pod;
+use crate::change::stuck_pods::StuckPodDeletions;
+use crate::engine::{Now, PodRef};
+use crate::kind::Workload;
+use crate::kind::verdict::RolloutState;
+use crate::observation::Observation;
+use crate::status::verdict;
 
 impl FollowedTarget {
     /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.

@@ -8,8 +8,8 @@ pub use pause::{
     HeldBy, Pause, Resume, end_command, end_lost_hold, held_by, is_annotation_lost, lost_hold, pause,
     refuse_lost_annotation, resume, surplus_pods,
 };
-pub(in crate::model) use pause::{end_pause, holding_fields};
-pub(in crate::model) use summary::NEXT_CHANGE_PAUSED;
+pub(crate) use pause::{end_pause, holding_fields};
+pub(crate) use summary::NEXT_CHANGE_PAUSED;
 pub use summary::{
     brief_hold, hold_json, hold_words, left_fields, left_words, next_change_hold, restored_words,
     resume_and_step_command, step_command,

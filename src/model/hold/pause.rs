@@ -7,15 +7,15 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
+use crate::api::count::as_count;
+use crate::api::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::count::as_count;
-use crate::model::api::patch::Patch;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, completed_rollback, require_fields};
-use crate::model::kind::fields::HoldFields;
-use crate::model::kind::{PresentPods, Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::text::shell_command::{Word, command};
+use crate::hold::plan::{HOLD_ANNOTATION, Hold, completed_rollback, require_fields};
+use crate::kind::fields::HoldFields;
+use crate::kind::{PresentPods, Workload, strategy};
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::text::shell_command::{Word, command};
 
 /// What holds outdated pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn require_hold(workload: &Workload, verb: &str) -> Result<()> {
 ///
 /// # Errors
 /// If pods cannot be read.
-pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Workload) -> Result<HoldFields> {
+pub(crate) fn holding_fields(observation: &Observation, workload: &Workload) -> Result<HoldFields> {
     if observation.pods.is_none() {
         let sentence = format!("{} cannot be held, because its pods cannot be listed", workload.target());
         return Err(Error::new(ErrorKind::Refused, sentence).hint("request permission to list pods"));
@@ -203,7 +203,7 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
 
 /// Adds to a patch what ends a pause by the kind's own field. As with kubectl, a Deployment has no such field then. Of a kind of
 /// OpenKruise it is `false`.
-pub(in crate::model) fn end_pause(workload: &Workload, patch: &mut Patch) {
+pub(crate) fn end_pause(workload: &Workload, patch: &mut Patch) {
     let Some(field) = workload.pause_field() else { return };
     if field.value_in(patch.after()) == Some(&Value::Bool(true)) {
         patch.set_or_remove(field, (!workload.kind().is_built_in()).then_some(Value::Bool(false)));
@@ -281,9 +281,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE};
-    use crate::model::revision::Revisions;
+    use crate::api::object::Object;
+    use crate::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE};
+    use crate::revision::Revisions;
 
     #[test]
     fn the_newest_copy_has_the_original_fields() {

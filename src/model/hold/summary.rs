@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::pause::{end_command, is_annotation_lost};
-use crate::model::api::patch::Patch;
-use crate::model::diff::{Change, Diff, SecretValues, short_text};
-use crate::model::hold::plan::{Hold, Plan};
-use crate::model::kind::fields::spec_path;
-use crate::model::kind::{Workload, strategy};
-use crate::model::revision::template::Template;
-use crate::model::text::plural::plural;
-use crate::model::text::shell_command::{Word, command};
+use crate::api::patch::Patch;
+use crate::diff::{Change, Diff, SecretValues, short_text};
+use crate::hold::plan::{Hold, Plan};
+use crate::kind::fields::spec_path;
+use crate::kind::{Workload, strategy};
+use crate::revision::template::Template;
+use crate::text::plural::plural;
+use crate::text::shell_command::{Word, command};
 
 /// Returns how a batch failed, if the plan of a hold has stopped or rolls back because of that.
 fn failure_words(hold: &Hold) -> Option<String> {
@@ -149,7 +149,7 @@ pub fn step_command(workload: &Workload) -> Word {
 }
 
 /// How the words of [`next_change_hold`] begin for a pause.
-pub(in crate::model) const NEXT_CHANGE_PAUSED: &str = "paused, which holds the next change";
+pub(crate) const NEXT_CHANGE_PAUSED: &str = "paused, which holds the next change";
 
 /// Returns that a pause without outdated pods holds the next change, or which fields an ended plan left, and
 /// the command that ends it: `paused, which holds the next change until kubectl rollout2 resume deployment/web`. Of a plan
@@ -228,8 +228,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::HOLD_ANNOTATION;
+    use crate::api::object::Object;
+    use crate::hold::plan::HOLD_ANNOTATION;
 
     fn words(kind: &str, spec: &Value) -> Option<String> {
         let version = if kind == "CloneSet" { "apps.kruise.io/v1alpha1" } else { "apps/v1" };

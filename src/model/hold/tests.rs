@@ -1,17 +1,17 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::api::object::Object;
-use crate::model::api::patch::Patch;
-use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{
+use crate::api::object::Object;
+use crate::api::patch::Patch;
+use crate::api::pod::Pod;
+use crate::hold::plan::{
     BatchFailure, CheckResult, HOLD_ANNOTATION, Hold, Pace, Plan, Reach, have_same_plan,
 };
-use crate::model::kind::Workload;
-use crate::model::kind::deployment_hold::HoldBudget;
-use crate::model::kind::fields::HoldFields;
-use crate::model::observation::Observation;
-use crate::model::observation::fixture::{self, pod, revision, template};
+use crate::kind::Workload;
+use crate::kind::deployment_hold::HoldBudget;
+use crate::kind::fields::HoldFields;
+use crate::observation::Observation;
+use crate::observation::fixture::{self, pod, revision, template};
 
 /// A workload with the live template `x:2`, revisions `w-1` (`x:1`) and `w-2` (`x:2`), and pods on
 /// the given revisions.
@@ -206,9 +206,9 @@ fn a_held_plan_is_held_and_the_original_partition_is_complete() {
     let spec = json!({"replicas": 2, "updateStrategy": strategy});
     let status = json!({"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 1, "currentReplicas": 1});
     for (hold, state) in [
-        (None, crate::model::kind::verdict::RolloutState::Complete),
-        (Some(json!({})), crate::model::kind::verdict::RolloutState::Held),
-        (Some(json!({"plan": {}})), crate::model::kind::verdict::RolloutState::Held),
+        (None, crate::kind::verdict::RolloutState::Complete),
+        (Some(json!({})), crate::kind::verdict::RolloutState::Held),
+        (Some(json!({"plan": {}})), crate::kind::verdict::RolloutState::Held),
     ] {
         let annotations = hold.map_or(json!(null), |mut hold| {
             (hold["version"], hold["set"]) = (json!(1), strategy.clone());
@@ -218,7 +218,7 @@ fn a_held_plan_is_held_and_the_original_partition_is_complete() {
         let mut object = seen.workload.object().json().clone();
         object["status"] = status.clone();
         seen.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-        assert_eq!(crate::model::status::verdict(&seen).state, state, "{annotations}");
+        assert_eq!(crate::status::verdict(&seen).state, state, "{annotations}");
     }
 }
 

@@ -7,7 +7,7 @@ use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
-use crate::model::api::resource_type::{KRUISE, ResourceType};
+use crate::api::resource_type::{KRUISE, ResourceType};
 
 /// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.
 pub struct AdvancedDaemonSet;
@@ -68,7 +68,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::kind::verdict::RolloutState;
+    use crate::kind::verdict::RolloutState;
 
     fn state(rolling: &Value, updated: i64, available: i64, is_updating_pods: bool) -> RolloutState {
         let object = json!({

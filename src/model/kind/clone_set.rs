@@ -8,7 +8,7 @@ use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
-use crate::model::api::resource_type::{KRUISE, ResourceType};
+use crate::api::resource_type::{KRUISE, ResourceType};
 
 /// `clonesets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
 pub struct CloneSet;

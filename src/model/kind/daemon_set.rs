@@ -6,7 +6,7 @@ use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Counts, RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
-use crate::model::api::resource_type::ResourceType;
+use crate::api::resource_type::ResourceType;
 
 /// `daemonsets.apps`. The controller hashes Go structs, so the hash cannot be recomputed.
 pub struct DaemonSet;

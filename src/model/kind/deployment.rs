@@ -6,7 +6,7 @@ use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, deployment_hold, strategy};
-use crate::model::api::resource_type::ResourceType;
+use crate::api::resource_type::ResourceType;
 
 /// `deployments.apps`.
 pub struct Deployment;

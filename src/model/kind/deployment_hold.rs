@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::fields::{HoldFields, spec_path};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::{PresentPods, Workload, strategy};
-use crate::model::api::managed_fields::last_author;
-use crate::model::api::patch::FieldPath;
+use crate::api::managed_fields::last_author;
+use crate::api::patch::FieldPath;
 
 /// `minReadySeconds` of the hold. The API server requires a larger `progressDeadlineSeconds`.
 pub const NEVER_AVAILABLE: i64 = 2_147_483_646;
@@ -28,7 +28,7 @@ const EXACT: i64 = 100;
 /// be too large after a scale-down, so that it would release more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldBudget {
-    pub(in crate::model) surge: i64,
+    pub(crate) surge: i64,
     /// `maxUnavailable` in per cent of the wanted pods, rounded down.
     unavailable_percent: i64,
 }
@@ -61,13 +61,7 @@ impl HoldBudget {
     /// controller does not create these again but creates updated ones in their places, and with a lower `maxUnavailable`
     /// it would release more.
     #[must_use]
-    pub(in crate::model) fn raised(
-        self,
-        updated: i64,
-        surge: i64,
-        removed: i64,
-        wanted: i64,
-    ) -> Option<Self> {
+    pub(crate) fn raised(self, updated: i64, surge: i64, removed: i64, wanted: i64) -> Option<Self> {
         let updated = updated.min(wanted);
         if updated <= 0 {
             return None;

@@ -6,7 +6,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use crate::model::api::patch::FieldPath;
+use crate::api::patch::FieldPath;
 
 /// The name of the annotation that stores the original fields of a workload.
 pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
@@ -131,8 +131,8 @@ impl Serialize for HoldFields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::kind::Workload;
+    use crate::api::object::Object;
+    use crate::kind::Workload;
 
     fn workload(kind: &str, strategy: &Value) -> Workload {
         let object = json!({

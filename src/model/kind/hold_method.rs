@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::fields::{HoldFields, UPDATE_STRATEGY, spec_path};
 use super::strategy::{self, ABOVE_EVERY_POD};
 use super::{HoldMethod, PresentPods, Workload, deployment_hold};
-use crate::model::api::patch::FieldPath;
-use crate::model::api::pod::Pod;
+use crate::api::patch::FieldPath;
+use crate::api::pod::Pod;
 
 impl HoldMethod {
     /// Returns the members of `spec` that a hold writes and restores.

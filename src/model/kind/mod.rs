@@ -31,10 +31,10 @@ use serde_json::Value;
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
 use self::verdict::{RolloutFacts, Verdict};
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::api::resource_type::ResourceType;
-use crate::model::text::json::Digest;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::api::resource_type::ResourceType;
+use crate::text::json::Digest;
 
 /// How one kind of workload behaves. What most kinds have in common is a default.
 pub trait Kind: Sync {

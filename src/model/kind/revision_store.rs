@@ -4,10 +4,10 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::api::resource_type::{CONTROLLER_REVISION, REPLICA_SET, ResourceType};
-use crate::model::text::json::go_json;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::api::resource_type::{CONTROLLER_REVISION, REPLICA_SET, ResourceType};
+use crate::text::json::go_json;
 
 /// Where the controller of a kind stores revisions.
 ///

@@ -7,7 +7,7 @@ use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
-use crate::model::api::resource_type::ResourceType;
+use crate::api::resource_type::ResourceType;
 
 /// `statefulsets.apps`. The hash of a revision follows from its stored bytes alone.
 pub struct StatefulSet;

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::Workload;
 use super::fields::{HoldFields, spec_path, without_pause};
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
+use crate::api::object::Object;
+use crate::api::patch::FieldPath;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::object::Object;
-use crate::model::api::patch::FieldPath;
 
 /// Returns the path of the update strategy.
 #[must_use]
@@ -108,7 +108,7 @@ pub(super) fn effective_partition(strategy: &Value) -> i64 {
 const ROLLING: [&str; 4] = ["RollingUpdate", "ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
 
 /// Whether the controller replaces outdated pods gradually, which is the API's default.
-pub(in crate::model) fn is_rolling(workload: &Workload) -> bool {
+pub(crate) fn is_rolling(workload: &Workload) -> bool {
     strategy_type(workload).is_none_or(|type_| ROLLING.contains(&type_))
 }
 
@@ -213,7 +213,7 @@ pub(super) fn pod_update_policy(workload: &Workload, name: &str) -> PodUpdatePol
 }
 
 /// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
-pub(in crate::model) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
+pub(crate) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
     strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
 }
 
@@ -323,7 +323,7 @@ fn reserved_between(object: &Object, start: i64, end: i64) -> i64 {
 }
 
 /// Returns the first `count` ordinals from `start` that are not reserved.
-pub(in crate::model) fn ordinals(object: &Object, start: i64, count: i64) -> Vec<i64> {
+pub(crate) fn ordinals(object: &Object, start: i64, count: i64) -> Vec<i64> {
     let mut ordinals = Vec::new();
     let mut next = start;
     let is_full = |ordinals: &Vec<i64>| i64::try_from(ordinals.len()).is_ok_and(|length| length >= count);
@@ -362,7 +362,7 @@ mod tests {
 
     use serde_json::json;
 
-    use crate::model::api::object::Object;
+    use crate::api::object::Object;
 
     fn stateful_set(spec: &Value) -> Workload {
         let object = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec});

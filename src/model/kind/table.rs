@@ -11,8 +11,8 @@ use super::daemon_set::DaemonSet;
 use super::deployment::Deployment;
 use super::stateful_set::StatefulSet;
 use super::{Kind, Workload};
-use crate::model::api::object::Object;
-use crate::model::api::resource_type::ResourceType;
+use crate::api::object::Object;
+use crate::api::resource_type::ResourceType;
 
 /// The table. Kubernetes' own kinds come first, in the order in which kubectl's category `all` lists them:
 /// a word that two groups share, such as `statefulset`, means the first.

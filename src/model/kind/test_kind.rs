@@ -11,17 +11,17 @@ use super::strategy::{limit, update_strategy};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
 use super::{Kind, Pods, Workload};
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::api::resource_type::ResourceType;
-use crate::model::change::restart::restart;
-use crate::model::change::undo::{TargetRevision, UndoOptions, undo};
-use crate::model::hold::{HeldBy, Pause, Resume, pause, resume};
-use crate::model::kind::table::{TypeWord, built_in, read_type};
-use crate::model::observation::{Observation, Role};
-use crate::model::revision::Revisions;
-use crate::model::status::verdict as rollout_verdict;
-use crate::model::view::history::History;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::api::resource_type::ResourceType;
+use crate::change::restart::restart;
+use crate::change::undo::{TargetRevision, UndoOptions, undo};
+use crate::hold::{HeldBy, Pause, Resume, pause, resume};
+use crate::kind::table::{TypeWord, built_in, read_type};
+use crate::observation::{Observation, Role};
+use crate::revision::Revisions;
+use crate::status::verdict as rollout_verdict;
+use crate::view::history::History;
 
 /// `pools.apps.example.io`.
 pub(super) struct Pool;
@@ -156,7 +156,7 @@ fn undo_and_restart_affect_the_pods_that_the_partition_releases() {
     let tests: Vec<_> =
         restarted.operations().iter().map(|operation| operation["path"].to_string()).collect();
     assert!(tests.contains(&r#""/spec/update/paused""#.to_owned()), "{tests:?}");
-    let effect = crate::model::change::effect::Effect::of_change(&observation, restarted.after());
+    let effect = crate::change::effect::Effect::of_change(&observation, restarted.after());
     assert_eq!(effect.replaced.map(|pods| pods.len()), Some(3));
     assert_eq!(effect.held.len(), 2);
 }

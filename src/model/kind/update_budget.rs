@@ -59,9 +59,9 @@ impl IntOrPercent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::kind::Workload;
-    use crate::model::kind::strategy::min_available;
+    use crate::api::object::Object;
+    use crate::kind::Workload;
+    use crate::kind::strategy::min_available;
     use serde_json::json;
 
     fn workload(kind: &str, wanted: i64, strategy: &Value) -> Workload {

@@ -41,7 +41,7 @@ pub enum RolloutState {
     /// the command, and leaves the state as it is.
     Failed,
     /// Progressing, with a cause that has needed a fix for a while. No kind concludes it:
-    /// [`stuck_if`](crate::model::cause::stuck_if) does.
+    /// [`stuck_if`](crate::cause::stuck_if) does.
     Stuck,
     /// Pods remain to be updated or to become available, and no hold keeps them.
     Progressing,
@@ -111,7 +111,7 @@ pub struct RolloutFacts<'a> {
 }
 
 impl Verdict {
-    pub(in crate::model) fn new(state: RolloutState, line: impl Into<String>) -> Self {
+    pub(crate) fn new(state: RolloutState, line: impl Into<String>) -> Self {
         Self { state, line: line.into() }
     }
 

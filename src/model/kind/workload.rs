@@ -9,11 +9,11 @@ use super::fields::HoldFields;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Pods, Workload, deployment_hold, strategy};
-use crate::model::api::managed_fields::with_template_owners_only;
-use crate::model::api::object::Condition;
-use crate::model::api::patch::FieldPath;
-use crate::model::api::pod::Pod;
-use crate::model::text::shell_command::Word;
+use crate::api::managed_fields::with_template_owners_only;
+use crate::api::object::Condition;
+use crate::api::patch::FieldPath;
+use crate::api::pod::Pod;
+use crate::text::shell_command::Word;
 
 impl Workload {
     /// Returns a workload with nothing but the type, the name, the namespace and the uid.

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::Observation;
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::kind::Workload;
-use crate::model::revision::Revisions;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::kind::Workload;
+use crate::revision::Revisions;
 
 /// Returns a template with one container.
-pub(in crate::model) fn template(image: &str) -> Value {
+pub(crate) fn template(image: &str) -> Value {
     json!({"spec": {"containers": [{"name": "c", "image": image}]}})
 }
 
 /// Returns a revision, with the members that the store of any kind has. Its uid is its name.
-pub(in crate::model) fn revision(name: &str, number: i64, template: &Value) -> Value {
+pub(crate) fn revision(name: &str, number: i64, template: &Value) -> Value {
     json!({"kind": "X", "revision": number, "data": {"spec": {"template": template}}, "spec": {"template": template},
         "metadata": {"name": name, "uid": name, "labels": {"controller-revision-hash": name},
             "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
@@ -25,7 +25,7 @@ pub(in crate::model) fn revision(name: &str, number: i64, template: &Value) -> V
 }
 
 /// Returns a pod of a revision of a kind of workload.
-pub(in crate::model) fn pod(kind: &str, name: &str, revision: &str, ready: bool) -> Value {
+pub(crate) fn pod(kind: &str, name: &str, revision: &str, ready: bool) -> Value {
     let owner = if kind == "Deployment" { revision } else { "u" };
     let ready = if ready { "True" } else { "False" };
     json!({"kind": "Pod", "status": {"conditions": [{"type": "Ready", "status": ready}]},
@@ -34,7 +34,7 @@ pub(in crate::model) fn pod(kind: &str, name: &str, revision: &str, ready: bool)
 }
 
 /// Returns the observation of a workload.
-pub(in crate::model) fn observation(
+pub(crate) fn observation(
     workload: &Value,
     revisions: impl IntoIterator<Item = Value>,
     pods: impl IntoIterator<Item = Value>,

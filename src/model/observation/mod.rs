@@ -2,7 +2,7 @@
 //! before it.
 
 #[cfg(test)]
-pub(in crate::model) mod fixture;
+pub(crate) mod fixture;
 pub mod pod_stage;
 
 use std::cmp::Reverse;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::api::event::{Event, Events};
-use crate::model::api::pod::Pod;
-use crate::model::kind::fields::HOLD_ANNOTATION;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::kind::{Workload, strategy};
-use crate::model::revision::{PodCount, Revision, Revisions};
+use crate::api::event::{Event, Events};
+use crate::api::pod::Pod;
+use crate::kind::fields::HOLD_ANNOTATION;
+use crate::kind::verdict::RolloutState;
+use crate::kind::{Workload, strategy};
+use crate::revision::{PodCount, Revision, Revisions};
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
 /// it.
@@ -53,13 +53,13 @@ impl Observation {
     }
 
     /// Replaces the workload by another state of it.
-    pub(in crate::model) fn replace_workload(&mut self, workload: Workload) {
+    pub(crate) fn replace_workload(&mut self, workload: Workload) {
         self.revisions.update_current(&workload);
         self.workload = workload;
     }
 
     /// Returns the pods that the workload's selector matches; none if they were not read.
-    pub(in crate::model) fn all_pods(&self) -> impl Iterator<Item = &Pod> {
+    pub(crate) fn all_pods(&self) -> impl Iterator<Item = &Pod> {
         self.pods.iter().flatten().map(AsRef::as_ref)
     }
 
@@ -81,13 +81,13 @@ impl Observation {
     }
 
     /// Returns the active pods of the current revision.
-    pub(in crate::model) fn updated_pods(&self) -> impl Iterator<Item = &Pod> {
+    pub(crate) fn updated_pods(&self) -> impl Iterator<Item = &Pod> {
         self.all_pods().filter(|pod| pod.is_active() && self.is_updated(pod))
     }
 
     /// Returns the active pods of the workload that do not run the current revision: all while no revision has the live
     /// template.
-    pub(in crate::model) fn outdated_pods(&self) -> impl Iterator<Item = &Pod> {
+    pub(crate) fn outdated_pods(&self) -> impl Iterator<Item = &Pod> {
         self.own_pods().filter(|pod| pod.is_active() && !self.is_updated(pod))
     }
 
@@ -198,7 +198,7 @@ impl Observation {
 
     /// Returns the counted pods of each revision, or the counters of its ReplicaSet if pods cannot
     /// be read.
-    pub(in crate::model) fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
+    pub(crate) fn pod_counts_or_status(&self) -> impl Fn(&Revision) -> PodCount {
         let counts = self.pod_counts();
         move |revision| counts(revision).unwrap_or(revision.replica_set_counts.pods)
     }
@@ -346,7 +346,7 @@ impl Observation {
     }
 
     /// Returns the revisions whose template is not the live one.
-    pub(in crate::model) fn replaced_revisions(&self) -> impl DoubleEndedIterator<Item = &Revision> {
+    pub(crate) fn replaced_revisions(&self) -> impl DoubleEndedIterator<Item = &Revision> {
         let live = self.revisions.current().map(|current| current.digest);
         self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::model::api::container::{Container, ContainerState};
-use crate::model::api::pod::Pod;
+use crate::api::container::{Container, ContainerState};
+use crate::api::pod::Pod;
 
 /// The waiting reasons of a container that starts normally.
 const USUAL_WAITS: [&str; 3] = ["", "ContainerCreating", "PodInitializing"];
@@ -103,7 +103,7 @@ fn is_failing(container: &Container) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
+    use crate::api::object::Object;
     use serde_json::{Value, json};
 
     const NOW: &str = "2026-11-20T13:00:10Z";

@@ -13,13 +13,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::template::{Template, secrets_in};
-use crate::model::api::object::{Condition, Object};
-use crate::model::api::pod::Pod;
-use crate::model::kind::fields::HOLD_ANNOTATION;
-use crate::model::kind::revision_store::DataHash;
-pub use crate::model::kind::revision_store::RevisionNumber;
-use crate::model::kind::{Kind, Workload};
-use crate::model::text::json::Digest;
+use crate::api::object::{Condition, Object};
+use crate::api::pod::Pod;
+use crate::kind::fields::HOLD_ANNOTATION;
+use crate::kind::revision_store::DataHash;
+pub use crate::kind::revision_store::RevisionNumber;
+use crate::kind::{Kind, Workload};
+use crate::text::json::Digest;
 
 /// The annotation for the cause of a change.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
@@ -205,12 +205,12 @@ impl Workload {
     }
 
     /// Returns the key that the pods of a revision have.
-    pub(in crate::model) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
+    pub(crate) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
         self.kind().revisions().key_of_revision(&revision.name, &revision.uid)
     }
 
     /// Returns the key of a pod; empty for pods of other workloads.
-    pub(in crate::model) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
+    pub(crate) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
         self.kind().revisions().key_of_pod(pod, self.owns(pod))
     }
 

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::model::api::container::declared_containers;
-use crate::model::api::managed_fields::{Authorship, last_author};
-use crate::model::api::object::Object;
-use crate::model::api::patch::FieldPath;
-use crate::model::api::resource_type::{
+use crate::api::container::declared_containers;
+use crate::api::managed_fields::{Authorship, last_author};
+use crate::api::object::Object;
+use crate::api::patch::FieldPath;
+use crate::api::resource_type::{
     CONFIG_MAP, PERSISTENT_VOLUME_CLAIM, PRIORITY_CLASS, RESOURCE_CLAIM, RUNTIME_CLASS, ResourceType, SECRET,
     SERVICE_ACCOUNT,
 };
-use crate::model::kind::Workload;
+use crate::kind::Workload;
 
 /// An object that a template names. If it has a namespace, it is that of the workload.
 #[derive(Clone, Debug, PartialEq, Eq)]

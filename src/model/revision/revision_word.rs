@@ -104,7 +104,7 @@ impl RevisionWord {
     }
 
     /// Returns the error for a word that means none of the revisions.
-    pub(in crate::model) fn missing(&self, revisions: &Revisions) -> Error {
+    pub(crate) fn missing(&self, revisions: &Revisions) -> Error {
         let now = self.current_number(revisions);
         let instead = match now {
             Some(now) => format!("it has number {now} now"),

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::api::container::declared_containers;
-use crate::model::api::quantity::Quantity;
-use crate::model::kind;
-use crate::model::kind::Workload;
-use crate::model::text::json::Digest;
-use crate::model::text::secret::{NAMED_VALUES, holds_secret, is_masked_anywhere};
+use crate::api::container::declared_containers;
+use crate::api::quantity::Quantity;
+use crate::kind;
+use crate::kind::Workload;
+use crate::text::json::Digest;
+use crate::text::secret::{NAMED_VALUES, holds_secret, is_masked_anywhere};
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
@@ -17,7 +17,7 @@ pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
 /// In JSON from Go, a nil map and an empty map differ, and a struct by value is always present.
 /// Other empty objects have a meaning (`emptyDir: {}` is a volume, `podAntiAffinity: {}` is a set
 /// pointer) and stay.
-pub(in crate::model) const EMPTY_IS_ABSENT: [&str; 9] = [
+pub(crate) const EMPTY_IS_ABSENT: [&str; 9] = [
     "metadata",
     "labels",
     "annotations",
@@ -166,7 +166,7 @@ fn normalize_quantities(object: &str, value: &mut Value) {
 /// Whether a member of a pod template is a quantity, by its name and that of its parent:
 /// `resources`, the overhead of a runtime class, the size of an `emptyDir`, the divisor of a
 /// `resourceFieldRef`.
-pub(in crate::model) fn is_quantity(object: &str, member: &str) -> bool {
+pub(crate) fn is_quantity(object: &str, member: &str) -> bool {
     !FREE_FORM_MAPS.contains(&object)
         && (["limits", "requests", "overhead"].contains(&object)
             || ["sizeLimit", "divisor"].contains(&member))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::kind::revision_store::DataHash;
+use crate::kind::revision_store::DataHash;
 use serde_json::json;
 
 /// After a collision the controller hashes the data again, together with the number of collisions.

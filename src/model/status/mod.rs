@@ -3,12 +3,12 @@
 pub mod stale_configuration;
 pub mod uses;
 
-use crate::model::api::pod::Pod;
-use crate::model::hold::is_annotation_lost;
-use crate::model::hold::plan::Hold;
-use crate::model::kind::strategy;
-use crate::model::kind::verdict::{RolloutFacts, RolloutState, Verdict};
-use crate::model::observation::Observation;
+use crate::api::pod::Pod;
+use crate::hold::is_annotation_lost;
+use crate::hold::plan::Hold;
+use crate::kind::strategy;
+use crate::kind::verdict::{RolloutFacts, RolloutState, Verdict};
+use crate::observation::Observation;
 
 /// Returns the verdict of a rollout, by the rules of its kind and the counters of its controller.
 ///

@@ -3,12 +3,12 @@
 use k8s_openapi::jiff::Timestamp;
 use serde::Serialize;
 
-use crate::model::api::container::{Container, ContainerState};
-use crate::model::api::managed_fields::Authorship;
-use crate::model::api::pod::Pod;
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::revision::references::{Configuration, ConfigurationUse, configuration_of};
+use crate::api::container::{Container, ContainerState};
+use crate::api::managed_fields::Authorship;
+use crate::api::pod::Pod;
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::revision::references::{Configuration, ConfigurationUse, configuration_of};
 
 /// The pods that read a ConfigMap or Secret only when their containers start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -94,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
+    use crate::api::object::Object;
 
     #[test]
     fn a_container_of_the_second_of_the_change_may_have_either_value() {

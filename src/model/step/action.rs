@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::event::StepReport;
+use crate::api::patch::{FieldPath, Patch};
+use crate::engine::{PodRef, StopSignal};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::engine::{PodRef, StopSignal};
-use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, Hold, Lock};
-use crate::model::kind::Workload;
-use crate::model::kind::fields::HoldFields;
-use crate::model::text::plural::plural;
+use crate::hold::plan::{BatchFailure, HOLD_ANNOTATION, Hold, Lock};
+use crate::kind::Workload;
+use crate::kind::fields::HoldFields;
+use crate::text::plural::plural;
 
 /// What to do next.
 #[derive(Debug, PartialEq)]

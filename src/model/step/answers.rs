@@ -9,15 +9,15 @@ use super::event::{StepAnswer, StepReport};
 use super::memory::SlotWaits;
 use super::reconcile::cut_short;
 use super::state::State;
+use crate::cause::container_logs::LogLines;
+use crate::cause::last_lines_without_secrets;
+use crate::change::write_result::{DeletionResult, MAX_CONFLICTS, WriteResult};
+use crate::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
 use crate::error::{Error, ErrorKind};
-use crate::model::cause::container_logs::LogLines;
-use crate::model::cause::last_lines_without_secrets;
-use crate::model::change::write_result::{DeletionResult, MAX_CONFLICTS, WriteResult};
-use crate::model::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
-use crate::model::hold::plan::CheckResult;
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::text::go_duration;
+use crate::hold::plan::CheckResult;
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::text::go_duration;
 
 /// The pause before a failed request is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(2);

@@ -12,9 +12,9 @@ use super::memory::{Memory, WAVE_PAUSE};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::{PodSlot, released_or_updated};
 use super::state::{State, StepKind};
-use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{BatchSize, OnFailure, Pace, Plan, PlannedBatch, Reach};
-use crate::model::text::go_duration;
+use crate::api::pod::Pod;
+use crate::hold::plan::{BatchSize, OnFailure, Pace, Plan, PlannedBatch, Reach};
+use crate::text::go_duration;
 
 /// How long a pod is expected to be starting.
 const YOUNG: Duration = Duration::from_secs(30);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::state::State;
 use super::state_of;
-use crate::model::api::pod::Node;
-use crate::model::engine::Now;
-use crate::model::hold::plan::Hold;
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
+use crate::api::pod::Node;
+use crate::engine::Now;
+use crate::hold::plan::Hold;
+use crate::kind::Workload;
+use crate::observation::Observation;
 
 /// The latest state of the cluster, from watches and refreshes. A clone is cheap: an event is decided on one.
 #[derive(Clone, Debug)]

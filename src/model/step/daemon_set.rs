@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot};
 use super::state::{State, StepKind};
+use crate::api::count::as_count;
+use crate::api::pod::Pod;
+use crate::api::selector::Selector;
+use crate::engine::PodRef;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::count::as_count;
-use crate::model::api::pod::Pod;
-use crate::model::api::selector::Selector;
-use crate::model::engine::PodRef;
-use crate::model::hold::plan::Hold;
-use crate::model::kind::{Workload, strategy};
+use crate::hold::plan::Hold;
+use crate::kind::{Workload, strategy};
 
 pub(super) struct StepDaemonSet;
 

@@ -9,14 +9,14 @@ use std::ops::RangeInclusive;
 
 use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
-use crate::model::api::count::{as_count, as_number};
-use crate::model::api::pod::Pod;
-use crate::model::hold::plan::PlannedBatch;
-use crate::model::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE, budget_of};
-use crate::model::kind::fields::HoldFields;
-use crate::model::kind::update_budget::UpdateBudget;
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
+use crate::api::count::{as_count, as_number};
+use crate::api::pod::Pod;
+use crate::hold::plan::PlannedBatch;
+use crate::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE, budget_of};
+use crate::kind::fields::HoldFields;
+use crate::kind::update_budget::UpdateBudget;
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
 
 pub(super) struct StepDeployment;
 
@@ -247,8 +247,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::revision::Revisions;
+    use crate::api::object::Object;
+    use crate::revision::Revisions;
 
     #[test]
     fn counts_from_before_the_hold_are_not_used() {

@@ -14,11 +14,11 @@ use super::start::prepare_plan;
 use super::state::State;
 use super::state_of;
 use super::view::{PlanView, batch, plan_view};
-use crate::model::engine::{Effects, Engine, LoopEvent, Now, PodRef};
-use crate::model::follow::CauseUpdate;
-use crate::model::hold::plan::Lock;
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
+use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
+use crate::follow::CauseUpdate;
+use crate::hold::plan::Lock;
+use crate::kind::Workload;
+use crate::observation::Observation;
 
 /// Steps one workload.
 #[derive(Debug)]

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::api::patch::Patch;
+use crate::api::pod::Node;
+use crate::cause::Cause;
+use crate::cause::container_logs::{LogLines, LogRef};
+use crate::change::write_result::{DeletionResult, WriteResult};
+use crate::engine::PodRef;
 use crate::error::Error;
-use crate::model::api::patch::Patch;
-use crate::model::api::pod::Node;
-use crate::model::cause::Cause;
-use crate::model::cause::container_logs::{LogLines, LogRef};
-use crate::model::change::write_result::{DeletionResult, WriteResult};
-use crate::model::engine::PodRef;
-use crate::model::follow::CauseChange;
-use crate::model::hold::plan::{CheckResult, Lock, PaceFlags, Reach};
-use crate::model::observation::Observation;
+use crate::follow::CauseChange;
+use crate::hold::plan::{CheckResult, Lock, PaceFlags, Reach};
+use crate::observation::Observation;
 
 /// The options of a `step` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub enum Task {
     /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
     /// [`StepAnswer::Deleted`].
     ///
-    /// [unchanged]: crate::model::hold::plan::guarded
+    /// [unchanged]: crate::hold::plan::guarded
     DeletePods {
         /// The pods.
         pods: Vec<PodRef>,
@@ -83,7 +83,7 @@ pub enum Task {
     },
     /// Run the check of a batch, and apply [`StepAnswer::Checked`].
     RunCheck(BatchView),
-    /// Read the last log lines of a container, and apply [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log).
+    /// Read the last log lines of a container, and apply [`TargetEvent::Log`](crate::engine::TargetEvent::Log).
     ReadLog(LogRef),
 }
 

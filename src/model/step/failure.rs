@@ -7,13 +7,13 @@ use super::action::{Action, Purpose, RollbackOutcome, StepOutcome};
 use super::memory::Memory;
 use super::slot::PodSlot;
 use super::state::State;
-use crate::model::api::patch::FieldPath;
-use crate::model::cause::Cause;
-use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
-use crate::model::engine::PodRef;
-use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, Plan, PlannedBatch};
-use crate::model::kind::strategy;
-use crate::model::observation::Observation;
+use crate::api::patch::FieldPath;
+use crate::cause::Cause;
+use crate::change::undo::{Undo, UndoOptions, is_live, undo};
+use crate::engine::PodRef;
+use crate::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, Plan, PlannedBatch};
+use crate::kind::strategy;
+use crate::observation::Observation;
 
 /// Returns the decision if the last batch has failed or cannot go on: it has a fatal cause, or its timeout has passed.
 pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Option<Action> {
@@ -169,14 +169,14 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::Hold;
-    use crate::model::kind::Workload;
-    use crate::model::revision::Revisions;
-    use crate::model::step::StepOptions;
-    use crate::model::step::slot::tests::NOW;
-    use crate::model::step::start::prepare_plan;
-    use crate::model::step::state_of;
+    use crate::api::object::Object;
+    use crate::hold::plan::Hold;
+    use crate::kind::Workload;
+    use crate::revision::Revisions;
+    use crate::step::StepOptions;
+    use crate::step::slot::tests::NOW;
+    use crate::step::start::prepare_plan;
+    use crate::step::state_of;
 
     fn template(number: i64) -> Value {
         json!({"spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]}})

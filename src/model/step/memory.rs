@@ -9,14 +9,14 @@ use super::ownership::Ownership;
 use super::slot::PodSlot;
 use super::soak::{CheckMemory, Soak};
 use super::state::State;
-use crate::model::cause::{AllowedRestarts, Cause, causes_of};
-use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::engine::Now;
-use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
-use crate::model::hold::plan::{BatchFailure, Lock};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::status::verdict;
+use crate::cause::{AllowedRestarts, Cause, causes_of};
+use crate::change::stuck_pods::StuckPodDeletions;
+use crate::engine::Now;
+use crate::follow::{CauseLedger, CauseUpdate, ProgressClock};
+use crate::hold::plan::{BatchFailure, Lock};
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::status::verdict;
 
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
 /// reads.

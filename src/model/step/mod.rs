@@ -53,13 +53,13 @@ use self::daemon_set::StepDaemonSet;
 use self::deployment::StepDeployment;
 use self::partition::{StepCountedPods, StepStatefulSet};
 use self::state::{State, StepKind};
+use crate::api::count::as_count;
+use crate::api::pod::Node;
+use crate::engine::Now;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::count::as_count;
-use crate::model::api::pod::Node;
-use crate::model::engine::Now;
-use crate::model::hold::plan::{Hold, MAX_PODS};
-use crate::model::kind::{HoldMethod, Workload, strategy};
-use crate::model::observation::Observation;
+use crate::hold::plan::{Hold, MAX_PODS};
+use crate::kind::{HoldMethod, Workload, strategy};
+use crate::observation::Observation;
 
 /// Returns the implementation for the kind of a workload: the table of the kinds that can be stepped.
 ///

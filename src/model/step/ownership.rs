@@ -4,15 +4,15 @@
 //! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
 use super::action::{StopReason, Write};
-use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::change::undo::is_live;
-use crate::model::change::write_result::Conflict;
-use crate::model::hold::is_annotation_lost;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Lock, guarded};
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::text::json::go_json;
+use crate::api::patch::{FieldPath, Patch};
+use crate::change::undo::is_live;
+use crate::change::write_result::Conflict;
+use crate::hold::is_annotation_lost;
+use crate::hold::plan::{HOLD_ANNOTATION, Hold, Lock, guarded};
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::text::json::go_json;
 
 /// The lock of this process, and the annotations that it wrote.
 #[derive(Debug, Default)]

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use super::action::StopReason;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable};
 use super::state::{State, StepKind};
-use crate::model::api::count::{as_count, as_number};
-use crate::model::api::pod::{Node, Pod};
-use crate::model::api::selector::Selector;
-use crate::model::hold::plan::{PlannedBatch, Reach};
-use crate::model::kind::fields::HoldFields;
-use crate::model::kind::strategy::ordinals;
-use crate::model::kind::{Workload, strategy};
+use crate::api::count::{as_count, as_number};
+use crate::api::pod::{Node, Pod};
+use crate::api::selector::Selector;
+use crate::hold::plan::{PlannedBatch, Reach};
+use crate::kind::fields::HoldFields;
+use crate::kind::strategy::ordinals;
+use crate::kind::{Workload, strategy};
 
 /// Steps a StatefulSet from its highest ordinal down.
 pub(super) struct StepStatefulSet;
@@ -278,13 +278,13 @@ pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::kind::Workload;
-    use crate::model::observation::Observation;
-    use crate::model::revision::Revisions;
-    use crate::model::step::slot::tests::{NOW, held_by_plan};
-    use crate::model::step::state_of;
+    use crate::api::object::Object;
+    use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::kind::Workload;
+    use crate::observation::Observation;
+    use crate::revision::Revisions;
+    use crate::step::slot::tests::{NOW, held_by_plan};
+    use crate::step::state_of;
 
     /// Any client that may write annotations can store such a selector.
     #[test]

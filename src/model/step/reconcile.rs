@@ -9,14 +9,14 @@ use super::memory::Memory;
 use super::start::acquire;
 use super::state::State;
 use super::step_kind;
+use crate::engine::{Now, PodRef};
 use crate::error::{Error, ErrorKind};
-use crate::model::engine::{Now, PodRef};
-use crate::model::hold::left_fields;
-use crate::model::hold::plan::{BatchFailure, Hold, OnFailure};
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Observation;
-use crate::model::status::verdict;
+use crate::hold::left_fields;
+use crate::hold::plan::{BatchFailure, Hold, OnFailure};
+use crate::kind::Workload;
+use crate::kind::verdict::RolloutState;
+use crate::observation::Observation;
+use crate::status::verdict;
 
 /// Decides what to do next. The first rule that applies wins:
 ///
@@ -179,11 +179,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::{Lock, Pace, Plan, Reach};
-    use crate::model::kind::deployment_hold::HoldBudget;
-    use crate::model::revision::Revisions;
-    use crate::model::step::ownership::Ownership;
+    use crate::api::object::Object;
+    use crate::hold::plan::{Lock, Pace, Plan, Reach};
+    use crate::kind::deployment_hold::HoldBudget;
+    use crate::revision::Revisions;
+    use crate::step::ownership::Ownership;
 
     /// Another client applied a manifest with `minReadySeconds` and without a strategy. The process still has the lock, and
     /// later rollouts must not take down as many pods as the plan had updated.

@@ -2,17 +2,17 @@
 
 use super::event::StepOptions;
 use super::step_kind;
+use crate::api::count::as_count;
+use crate::change::effect::UpdatedPods;
+use crate::change::owners::{driver, driver_command};
+use crate::diff::pod_update::needs_only_resize;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::count::as_count;
-use crate::model::change::effect::UpdatedPods;
-use crate::model::change::owners::{driver, driver_command};
-use crate::model::diff::pod_update::needs_only_resize;
-use crate::model::hold::plan::{Amount, BatchSize, OnFailure, Plan, Reach, StartRevision};
-use crate::model::kind::update_budget::PodUpdatePolicy;
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::text::shell_command::command;
+use crate::hold::plan::{Amount, BatchSize, OnFailure, Plan, Reach, StartRevision};
+use crate::kind::update_budget::PodUpdatePolicy;
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::text::shell_command::command;
 
 /// Refuses options that are invalid for this workload or these permissions.
 pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Result<()> {

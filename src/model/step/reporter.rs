@@ -9,9 +9,9 @@ use super::memory::Memory;
 use super::slot::PodSlot;
 use super::state::State;
 use super::view::{batch, stage};
-use crate::model::api::count::as_number;
-use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::PlannedBatch;
+use crate::api::count::as_number;
+use crate::engine::{Now, PodRef};
+use crate::hold::plan::PlannedBatch;
 
 /// Records the last reports.
 #[derive(Debug, Default)]

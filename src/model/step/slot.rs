@@ -1,10 +1,10 @@
 //! Pod slots: the places that the pods of a workload fill.
 
-use crate::model::api::container::{Container, ContainerState};
-use crate::model::api::count::as_count;
-use crate::model::api::pod::Pod;
-use crate::model::hold::plan::Pace;
-use crate::model::kind::Workload;
+use crate::api::container::{Container, ContainerState};
+use crate::api::count::as_count;
+use crate::api::pod::Pod;
+use crate::hold::plan::Pace;
+use crate::kind::Workload;
 
 /// The place that one pod fills: an ordinal of a StatefulSet, a node of a DaemonSet, or a number where pods are only
 /// counted, as those of a Deployment.
@@ -158,21 +158,20 @@ pub(super) mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::engine::Now;
-    use crate::model::hold::plan::{Hold, Plan, Reach};
+    use crate::api::object::Object;
+    use crate::engine::Now;
+    use crate::hold::plan::{Hold, Plan, Reach};
 
     /// Returns the hold in the annotation of a workload, with a plan for the live template.
-    pub(in crate::model::step) fn held_by_plan(workload: &Workload) -> Hold {
+    pub(in crate::step) fn held_by_plan(workload: &Workload) -> Hold {
         let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
         Hold::of(workload).unwrap().unwrap().with_plan(plan)
     }
 
-    pub(in crate::model::step) const NOW: Now =
-        Now { elapsed: Duration::ZERO, server_time: Timestamp::UNIX_EPOCH };
+    pub(in crate::step) const NOW: Now = Now { elapsed: Duration::ZERO, server_time: Timestamp::UNIX_EPOCH };
 
     /// Returns the released slot of an updated pod that is available.
-    pub(in crate::model::step) fn updated_slot(pod: &Pod) -> PodSlot<'_> {
+    pub(in crate::step) fn updated_slot(pod: &Pod) -> PodSlot<'_> {
         PodSlot {
             key: pod.name.clone(),
             label: None,

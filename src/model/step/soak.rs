@@ -11,9 +11,9 @@ use k8s_openapi::jiff::SignedDuration;
 use super::action::Action;
 use super::event::StepReport;
 use super::slot::PodSlot;
-use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
-use crate::model::observation::pod_stage::SETTLE_TIME;
+use crate::engine::Now;
+use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
+use crate::observation::pod_stage::SETTLE_TIME;
 
 /// Timestamps have whole seconds, rounded down.
 const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);

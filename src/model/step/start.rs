@@ -11,15 +11,15 @@ use super::refusals::{check_in_place, check_not_blank, check_options, check_repe
 use super::slot::PodSlot;
 use super::state::State;
 use super::state_of;
+use crate::api::managed_fields::{last_author, last_template_author};
+use crate::engine::Now;
 use crate::error::Result;
-use crate::model::api::managed_fields::{last_author, last_template_author};
-use crate::model::engine::Now;
-use crate::model::hold;
-use crate::model::hold::plan::{Amount, Hold, Lock, Pace, Plan, Reach, StartRevision};
-use crate::model::kind::fields::HoldFields;
-use crate::model::kind::update_budget::PodUpdatePolicy;
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
+use crate::hold;
+use crate::hold::plan::{Amount, Hold, Lock, Pace, Plan, Reach, StartRevision};
+use crate::kind::fields::HoldFields;
+use crate::kind::update_budget::PodUpdatePolicy;
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
 
 /// The existing plan, or the new plan that the command would begin.
 #[derive(Clone)]

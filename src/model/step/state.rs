@@ -7,18 +7,18 @@ use std::time::Duration;
 use super::action::StopReason;
 use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
+use crate::api::count::as_number;
+use crate::api::pod::{Node, Pod};
+use crate::cause::{AllowedRestarts, Cause, causes_of};
+use crate::engine::{Now, PodRef};
 use crate::error::Result;
-use crate::model::api::count::as_number;
-use crate::model::api::pod::{Node, Pod};
-use crate::model::cause::{AllowedRestarts, Cause, causes_of};
-use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
-use crate::model::kind::fields::HoldFields;
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::observation::pod_stage::PodStage;
-use crate::model::revision::Revision;
-use crate::model::status::verdict;
+use crate::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
+use crate::kind::fields::HoldFields;
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
+use crate::observation::pod_stage::PodStage;
+use crate::revision::Revision;
+use crate::status::verdict;
 
 /// An observation with its plan and the slots of its pods. It is built once an event, in time linear in pods and nodes.
 pub(super) struct State<'a> {
@@ -391,11 +391,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::revision::Revisions;
-    use crate::model::step::slot::tests::{NOW, held_by_plan};
-    use crate::model::step::state_of;
+    use crate::api::object::Object;
+    use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::revision::Revisions;
+    use crate::step::slot::tests::{NOW, held_by_plan};
+    use crate::step::state_of;
 
     /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
     #[test]

@@ -14,13 +14,13 @@ use super::soak::Soak;
 use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
 use super::state::State;
 use super::state_of;
-use crate::model::api::pod::Node;
-use crate::model::cause::Cause;
-use crate::model::change::effect::{LeastTime, UpdatedPods};
-use crate::model::engine::Now;
-use crate::model::hold::plan::{Pace, PlannedBatch, Reach};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
+use crate::api::pod::Node;
+use crate::cause::Cause;
+use crate::change::effect::{LeastTime, UpdatedPods};
+use crate::engine::Now;
+use crate::hold::plan::{Pace, PlannedBatch, Reach};
+use crate::observation::Observation;
+use crate::revision::Revision;
 
 /// The state of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -254,11 +254,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::hold::plan::{Amount, BatchSize, PaceFlags};
-    use crate::model::kind::Workload;
-    use crate::model::revision::Revisions;
-    use crate::model::step::slot::tests::NOW;
+    use crate::api::object::Object;
+    use crate::hold::plan::{Amount, BatchSize, PaceFlags};
+    use crate::kind::Workload;
+    use crate::revision::Revisions;
+    use crate::step::slot::tests::NOW;
 
     /// Surge pods become available at the same time as those that take the place of outdated ones.
     #[test]

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::untrusted::is_misleading;
-use crate::model::text::untrusted::is_object_name;
+use crate::text::untrusted::is_object_name;
 
 /// The placeholder for a word in a template.
 const HOLE: &str = "{}";

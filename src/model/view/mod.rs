@@ -9,18 +9,18 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::Timestamp;
 
 use self::since::{ended_at, since};
-use crate::model::api::managed_fields::template_owners;
-use crate::model::api::pod::Pod;
-use crate::model::cause::{AllowedRestarts, Cause, causes_of, stuck_if};
-use crate::model::change::undo::rollback_command;
-use crate::model::hold::plan::original_min_ready_seconds;
-use crate::model::hold::{NEXT_CHANGE_PAUSED, next_change_hold};
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
-use crate::model::observation::{Observation, is_outage, ready_by_revision};
-use crate::model::status::uses::{TemplateChange, last_change};
-use crate::model::status::verdict;
-use crate::model::text::plural::plural;
+use crate::api::managed_fields::template_owners;
+use crate::api::pod::Pod;
+use crate::cause::{AllowedRestarts, Cause, causes_of, stuck_if};
+use crate::change::undo::rollback_command;
+use crate::hold::plan::original_min_ready_seconds;
+use crate::hold::{NEXT_CHANGE_PAUSED, next_change_hold};
+use crate::kind::Workload;
+use crate::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::observation::{Observation, is_outage, ready_by_revision};
+use crate::status::uses::{TemplateChange, last_change};
+use crate::status::verdict;
+use crate::text::plural::plural;
 
 /// One rollout at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,7 +148,7 @@ impl RolloutView {
 
     /// Says that it is a rollout of another revision than the expected one. What serves and whether it needs a fix stay.
     #[must_use]
-    pub(in crate::model) fn replaced(self, line: String) -> Self {
+    pub(crate) fn replaced(self, line: String) -> Self {
         Self { verdict: Verdict::new(RolloutState::Failed, line), next_change_hold: None, ..self }
     }
 
@@ -270,11 +270,11 @@ impl StateCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::cause::CauseId;
-    use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::kind::deployment_hold::NEVER_AVAILABLE;
-    use crate::model::revision::Revisions;
+    use crate::api::object::Object;
+    use crate::cause::CauseId;
+    use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::kind::deployment_hold::NEVER_AVAILABLE;
+    use crate::revision::Revisions;
     use serde_json::{Value, json};
 
     impl RolloutView {

@@ -2,13 +2,13 @@
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use crate::model::api::object::Condition;
-use crate::model::api::pod::Pod;
-use crate::model::hold::plan::Hold;
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Observation;
-use crate::model::status::uses::{UseStart, start_of_last_use};
+use crate::api::object::Condition;
+use crate::api::pod::Pod;
+use crate::hold::plan::Hold;
+use crate::kind::Workload;
+use crate::kind::verdict::RolloutState;
+use crate::observation::Observation;
+use crate::status::uses::{UseStart, start_of_last_use};
 
 /// Returns when a state of a rollout began; none if no timestamp shows it.
 ///
@@ -100,10 +100,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::api::pod::InPlaceUpdate;
-    use crate::model::kind::Workload;
-    use crate::model::revision::Revisions;
+    use crate::api::object::Object;
+    use crate::api::pod::InPlaceUpdate;
+    use crate::kind::Workload;
+    use crate::revision::Revisions;
 
     fn at(minute: u32) -> String {
         format!("2026-11-20T13:{minute:02}:00Z")

@@ -11,7 +11,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::object::Object;
-use crate::model::text::json::go_json;
+use crate::text::json::go_json;
 
 /// The members from the root of an object to one value.
 ///
@@ -58,14 +58,14 @@ impl FieldPath {
 
     /// Returns the shortest prefix without a value: this path, or a map that has to be created
     /// first. Returns the path itself if there is a value.
-    pub(in crate::model) fn first_absent(&self, root: &Value) -> Self {
+    pub(crate) fn first_absent(&self, root: &Value) -> Self {
         let prefixes = (1..self.0.len()).map(|length| Self(self.0[..length].to_vec()));
         let absent = prefixes.into_iter().find(|prefix| !prefix.value_in(root).is_some_and(Value::is_object));
         absent.unwrap_or_else(|| self.clone())
     }
 
     /// Returns the members from `above` down to this path.
-    pub(in crate::model) fn below(&self, above: &Self) -> &[String] {
+    pub(crate) fn below(&self, above: &Self) -> &[String] {
         self.0.get(above.0.len()..).unwrap_or_default()
     }
 }

@@ -5,21 +5,21 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::api::patch::FieldPath;
-use crate::model::change::effect::Effect;
-use crate::model::change::owners::{ManifestOwner, owners};
-use crate::model::change::stuck_pods::stuck_pods;
-use crate::model::change::undo::undone;
-use crate::model::diff::portable_template::has_fixed_tag;
-use crate::model::diff::{Change, Diff, SecretValues};
-use crate::model::hold::plan::Hold;
-use crate::model::hold::{end_command, held_by, left_fields};
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::revision::template::Template;
-use crate::model::revision::{Revision, Revisions};
-use crate::model::text::shell_command::command;
+use crate::api::managed_fields::LAST_APPLIED;
+use crate::api::patch::FieldPath;
+use crate::change::effect::Effect;
+use crate::change::owners::{ManifestOwner, owners};
+use crate::change::stuck_pods::stuck_pods;
+use crate::change::undo::undone;
+use crate::diff::portable_template::has_fixed_tag;
+use crate::diff::{Change, Diff, SecretValues};
+use crate::hold::plan::Hold;
+use crate::hold::{end_command, held_by, left_fields};
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::revision::template::Template;
+use crate::revision::{Revision, Revisions};
+use crate::text::shell_command::command;
 
 /// What applying an object would do to the rollout of a workload.
 #[derive(Clone, Debug)]

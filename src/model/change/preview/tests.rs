@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::change::owners::ManifestOwner;
-use crate::model::observation::fixture::{self, pod, revision};
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::change::owners::ManifestOwner;
+use crate::observation::fixture::{self, pod, revision};
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})

@@ -8,19 +8,19 @@ pub use target_revision::TargetRevision;
 use serde_json::Value;
 
 use self::target_revision::{is_replaced_by_earlier, is_rollback_from, is_undo, revision_word};
+use crate::api::managed_fields::LAST_APPLIED;
+use crate::api::object::Object;
+use crate::api::patch::{FieldPath, Patch};
+use crate::change::effect::Effect;
+use crate::change::owners::synced_config;
+use crate::change::stuck_pods::stuck_pods;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::api::object::Object;
-use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::change::effect::Effect;
-use crate::model::change::owners::synced_config;
-use crate::model::change::stuck_pods::stuck_pods;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, require_fields};
-use crate::model::hold::{end_pause, lost_hold};
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::revision::{CHANGE_CAUSE, Revision, RevisionWord};
-use crate::model::text::shell_command::{Word, command};
+use crate::hold::plan::{HOLD_ANNOTATION, Hold, require_fields};
+use crate::hold::{end_pause, lost_hold};
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
+use crate::revision::{CHANGE_CAUSE, Revision, RevisionWord};
+use crate::text::shell_command::{Word, command};
 
 /// The options of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

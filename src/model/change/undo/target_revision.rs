@@ -1,14 +1,14 @@
 //! The revision that `undo` rolls back to, and whether the current revision is an earlier one that replaced another, as after a
 //! rollback.
 
+use crate::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
+use crate::api::patch::FieldPath;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
-use crate::model::api::patch::FieldPath;
-use crate::model::hold::plan::{Hold, StartRevision, is_rolling_back};
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::revision::{Revision, RevisionWord};
-use crate::model::text::shell_command::{Word, command};
+use crate::hold::plan::{Hold, StartRevision, is_rolling_back};
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::revision::{Revision, RevisionWord};
+use crate::text::shell_command::{Word, command};
 
 /// The value of `--to-revision`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -259,8 +259,8 @@ pub(super) fn revision_word(revision: &Revision) -> Word {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::change::undo::is_unproven;
-    use crate::model::observation::fixture::{self, pod, revision, template};
+    use crate::change::undo::is_unproven;
+    use crate::observation::fixture::{self, pod, revision, template};
     use serde_json::{Value, json};
 
     /// Revisions by number, image and available pods.

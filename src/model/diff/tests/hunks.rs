@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::pod;
-use crate::model::diff::{Diff, DiffSide, SecretValues};
-use crate::model::revision::template::Template;
+use crate::diff::{Diff, DiffSide, SecretValues};
+use crate::revision::template::Template;
 
 fn unified(from: &Template, to: &Template, context: usize) -> String {
     let mut lines = Vec::new();

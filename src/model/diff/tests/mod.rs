@@ -8,7 +8,7 @@ mod summary;
 use serde_json::{Value, json};
 
 use super::{Change, Diff, SecretValues};
-use crate::model::revision::template::Template;
+use crate::revision::template::Template;
 
 fn changes(from: &Template, to: &Template) -> Vec<Change> {
     Diff::between(from, to, SecretValues::Shown).changes().to_vec()

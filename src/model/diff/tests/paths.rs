@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{changes, pod, web};
-use crate::model::diff::change::compare;
-use crate::model::diff::secret::{mask_changes, without_secret_values};
-use crate::model::diff::{Diff, MASK_CHANGED, SecretValues, apply};
-use crate::model::revision::template::Template;
-use crate::model::text::secret::MASK;
+use crate::diff::change::compare;
+use crate::diff::secret::{mask_changes, without_secret_values};
+use crate::diff::{Diff, MASK_CHANGED, SecretValues, apply};
+use crate::revision::template::Template;
+use crate::text::secret::MASK;
 
 #[test]
 fn the_order_of_keyed_lists_is_reported_separately() {

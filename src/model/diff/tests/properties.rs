@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::changes;
-use crate::model::diff::change::compare;
-use crate::model::diff::secret::{mask_changes, without_secret_values};
-use crate::model::diff::{Diff, DiffSide, SecretValues, apply, yaml};
-use crate::model::revision::template::Template;
+use crate::diff::change::compare;
+use crate::diff::secret::{mask_changes, without_secret_values};
+use crate::diff::{Diff, DiffSide, SecretValues, apply, yaml};
+use crate::revision::template::Template;
 
 /// Any JSON, including member names with a meaning in templates.
 fn any_json() -> impl Strategy<Value = Value> {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{pod, web};
-use crate::model::diff::{ChangeRow, Diff, SecretValues};
-use crate::model::revision::template::Template;
+use crate::diff::{ChangeRow, Diff, SecretValues};
+use crate::revision::template::Template;
 
 fn words(from: &Template, to: &Template) -> String {
     Diff::between(from, to, SecretValues::Masked).summary().join(", ")

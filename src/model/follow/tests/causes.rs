@@ -6,10 +6,10 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::model::cause::container_logs::{LogLines, LogRef};
-use crate::model::cause::{AllowedRestarts, CauseId};
-use crate::model::engine::*;
-use crate::model::follow::*;
+use crate::cause::container_logs::{LogLines, LogRef};
+use crate::cause::{AllowedRestarts, CauseId};
+use crate::engine::*;
+use crate::follow::*;
 
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -303,7 +303,7 @@ fn an_exceeded_quota_is_fatal_only_without_progress_and_terminating_pods() {
         if let Some(newest) = owned.pop() {
             let mut json = newest.json().clone();
             json["status"] = json!({"conditions": condition});
-            owned.push(crate::model::api::object::Object::read(json).unwrap());
+            owned.push(crate::api::object::Object::read(json).unwrap());
         }
         fixture.event(fixture.truth.observed_with(owned));
     };
@@ -324,7 +324,7 @@ fn an_exceeded_quota_is_fatal_only_without_progress_and_terminating_pods() {
 /// The state turns with time alone. It changes no line, no outcome and no exit code.
 #[test]
 fn a_lasting_cause_makes_a_rollout_stuck() {
-    use crate::model::kind::verdict::RolloutState::{Progressing, Stuck};
+    use crate::kind::verdict::RolloutState::{Progressing, Stuck};
     let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&no_image()));
     let states = |fixture: &FollowerFixture| -> Vec<_> {
         let states = fixture.reported.iter().filter_map(|report| match report {

@@ -6,15 +6,15 @@ use std::time::Duration;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::model::api::event::Events;
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::cause::Cause;
-use crate::model::engine::*;
-use crate::model::follow::*;
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::revision::Revisions;
+use crate::api::event::Events;
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cause::Cause;
+use crate::engine::*;
+use crate::follow::*;
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::revision::Revisions;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 

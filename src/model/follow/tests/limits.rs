@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::fixture::*;
-use crate::model::engine::*;
-use crate::model::follow::*;
+use crate::engine::*;
+use crate::follow::*;
 
 fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)

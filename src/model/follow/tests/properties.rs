@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::fixture::*;
-use crate::model::follow::*;
+use crate::follow::*;
 
 /// A state during the rollout: its progress, and whether its pod fails.
 fn state() -> impl Strategy<Value = Truth> {

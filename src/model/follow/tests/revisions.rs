@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::fixture::*;
-use crate::model::follow::*;
-use crate::model::revision::RevisionWord;
+use crate::follow::*;
+use crate::revision::RevisionWord;
 
 fn options_for_revision(word: &str) -> FollowOptions {
     FollowOptions { revision: Some(RevisionWord::read(word).unwrap()), ..FollowOptions::default() }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::fixture::*;
+use crate::cause::CauseId;
+use crate::engine::*;
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
-use crate::model::cause::CauseId;
-use crate::model::engine::*;
-use crate::model::follow::*;
+use crate::follow::*;
 
 fn undoing() -> FollowOptions {
     FollowOptions {
@@ -311,7 +311,7 @@ fn only_the_start_state_is_rolled_back() {
     fixture.pass(60);
     assert!(not_undone(&fixture), "{:?}", end(&fixture));
     // Another revision replaced the expected one.
-    let revision = crate::model::revision::RevisionWord::read("2");
+    let revision = crate::revision::RevisionWord::read("2");
     let mut fixture =
         FollowerFixture::of(FollowOptions { revision: Some(revision.unwrap()), ..undoing() }, broken());
     fixture.becomes(Truth { generation: 3, observed_generation: 3, revision: 3, ..deployment(BEGUN) });

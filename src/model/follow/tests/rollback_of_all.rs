@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::fixture::*;
+use crate::engine::*;
 use crate::error::{Error, ErrorKind};
-use crate::model::engine::*;
-use crate::model::follow::*;
+use crate::follow::*;
 
 /// A follower of several targets, and what it reported and requested.
 struct Release {

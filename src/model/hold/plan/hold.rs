@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::schema::{Lock, Plan, is_small};
+use crate::api::count::as_number;
+use crate::api::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::count::as_number;
-use crate::model::api::patch::Patch;
-use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
-use crate::model::kind::{Workload, strategy};
-use crate::model::text::shell_command::{Word, command};
+use crate::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
+use crate::kind::{Workload, strategy};
+use crate::text::shell_command::{Word, command};
 
 /// The version of the schema that this version writes.
 pub(super) const VERSION: u32 = 1;
@@ -44,7 +44,7 @@ pub struct Hold {
     /// Members that this version does not know, and a plan that it cannot read. They are kept, so that a plan of a newer
     /// version can be paused and ended.
     #[serde(flatten)]
-    pub(in crate::model) rest: Map<String, Value>,
+    pub(crate) rest: Map<String, Value>,
 }
 
 impl Hold {
@@ -258,7 +258,7 @@ impl Hold {
     }
 
     /// Reads an annotation of a workload.
-    pub(in crate::model) fn read(workload: &Workload, text: &str) -> Result<Self> {
+    pub(crate) fn read(workload: &Workload, text: &str) -> Result<Self> {
         let mut members: Map<_, _> = serde_json::from_str(text).map_err(|_| unreadable(workload))?;
         members.remove(END_BY_HAND); // each write renews it
         let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());

@@ -1,7 +1,7 @@
 //! The plan of `step`, and the annotation `kubectl-rollout2/held` that stores it: what a plan is, how it is read, and the
 //! patches that write it.
 //!
-//! A hold writes fields of the workload that its kind names ([`HoldMethod`](crate::model::kind::HoldMethod)):
+//! A hold writes fields of the workload that its kind names ([`HoldMethod`](crate::kind::HoldMethod)):
 //! the update strategy with a partition or with `OnDelete`, or four fields of a Deployment's `spec`. The same patch stores
 //! the original ones. The value of the annotation is one JSON object:
 //!
@@ -24,12 +24,12 @@ mod patch;
 mod rollback;
 mod schema;
 
-pub use crate::model::kind::fields::HOLD_ANNOTATION;
+pub use crate::kind::fields::HOLD_ANNOTATION;
 pub use hold::{Hold, have_same_plan, original_min_ready_seconds};
 pub use pace::{
     Amount, BatchSize, Check, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
 };
-pub(in crate::model) use patch::require_fields;
+pub(crate) use patch::require_fields;
 pub use patch::{guarded, restore_by_hand};
 pub use rollback::{StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
 pub use schema::{BatchFailure, CheckResult, LONGEST_TEXT, Lock, MAX_PODS, Plan, PlannedBatch};

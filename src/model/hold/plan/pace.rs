@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::observation::pod_stage::SETTLE_TIME;
+use crate::observation::pod_stage::SETTLE_TIME;
 
 /// A number of pods: absolute, or in per cent of the replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -307,16 +307,16 @@ pub(super) mod duration {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::model::text::go_duration;
+    use crate::text::go_duration;
 
-    pub(in crate::model::hold::plan) fn serialize<S: Serializer>(
+    pub(in crate::hold::plan) fn serialize<S: Serializer>(
         duration: &Duration,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&go_duration::write(*duration))
     }
 
-    pub(in crate::model::hold::plan) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(in crate::hold::plan) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Duration, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::hold::{END_BY_HAND, Hold};
-use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
-use crate::model::kind::{Workload, strategy};
-use crate::model::text::json::go_json;
-use crate::model::text::shell_command::{Word, command};
+use crate::api::patch::{FieldPath, Patch};
+use crate::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
+use crate::kind::{Workload, strategy};
+use crate::text::json::go_json;
+use crate::text::shell_command::{Word, command};
 
 impl Hold {
     /// Returns the value of the annotation.
@@ -21,7 +21,7 @@ impl Hold {
     }
 
     /// Adds to a patch the annotation that stores the hold.
-    pub(in crate::model) fn store(&self, workload: &Workload, patch: &mut Patch) {
+    pub(crate) fn store(&self, workload: &Workload, patch: &mut Patch) {
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), self.annotation(workload).into());
     }
 
@@ -98,7 +98,7 @@ pub fn guarded(workload: &Workload) -> Patch {
 }
 
 /// Adds to a patch the preconditions that the fields of a plan are unchanged, and the ordinals whose pods it releases.
-pub(in crate::model) fn require_fields(workload: &Workload, patch: &mut Patch) {
+pub(crate) fn require_fields(workload: &Workload, patch: &mut Patch) {
     for name in workload.hold_fields().iter().chain(workload.kind().pods().ordinal_fields()) {
         patch.require_unchanged(spec_path(name));
     }

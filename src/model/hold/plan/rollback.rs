@@ -14,11 +14,11 @@
 
 use super::hold::Hold;
 use super::schema::Plan;
-use crate::model::kind::Workload;
-use crate::model::kind::fields::HoldFields;
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::text::json::Digest;
+use crate::kind::Workload;
+use crate::kind::fields::HoldFields;
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::text::json::Digest;
 
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
 #[must_use]
@@ -115,8 +115,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::hold::plan::{Pace, Reach};
-    use crate::model::observation::fixture::{self, pod, revision, template};
+    use crate::hold::plan::{Pace, Reach};
+    use crate::observation::fixture::{self, pod, revision, template};
 
     /// A Deployment with the revisions 1 to 4, of which 4 is the live one, and pods by revision and readiness.
     fn observation(pods: &[(i64, bool)]) -> Observation {

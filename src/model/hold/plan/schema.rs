@@ -17,9 +17,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::pace::{Pace, Reach, duration};
-use crate::model::api::count::as_count;
-use crate::model::kind::Workload;
-use crate::model::text::json::Digest;
+use crate::api::count::as_count;
+use crate::kind::Workload;
+use crate::text::json::Digest;
 
 /// The plan of `step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub struct Plan {
     pub failure: Option<BatchFailure>,
     /// Unknown members, written by a newer version.
     #[serde(flatten)]
-    pub(in crate::model) rest: Map<String, Value>,
+    pub(crate) rest: Map<String, Value>,
 }
 
 /// Reads a failure; none if a newer version wrote one that this version does not know.
@@ -303,7 +303,7 @@ pub(super) fn is_small(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::hold::plan::{Amount, BatchSize, Check, CheckResult, CheckWatch, OnFailure};
+    use crate::hold::plan::{Amount, BatchSize, Check, CheckResult, CheckWatch, OnFailure};
     use serde_json::json;
     use std::num::NonZeroU32;
     use std::time::Duration;

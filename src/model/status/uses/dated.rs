@@ -3,12 +3,12 @@
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use crate::model::api::managed_fields::{Authorship, template_changers};
-use crate::model::api::pod::Pod;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::status::verdict;
+use crate::api::managed_fields::{Authorship, template_changers};
+use crate::api::pod::Pod;
+use crate::kind::verdict::RolloutState;
+use crate::observation::Observation;
+use crate::revision::Revision;
+use crate::status::verdict;
 
 /// One use of a revision: from the moment when the template of the workload became that of the revision.
 #[derive(Clone, Debug)]
@@ -89,7 +89,7 @@ pub enum UseEnd {
 /// A new template has a new revision. A return to an earlier template gives its revision a new number: a ReplicaSet stores
 /// the numbers that it had before (`deployment.kubernetes.io/revision-history`). A ControllerRevision does not, so it is a
 /// return if a revision with a lower number is newer, and if an undo was [taken back](taken_back).
-pub(in crate::model) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
+pub(crate) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     let mut uses: Vec<RevisionUse<'_>> = Vec::new();
     let mut newest: Option<Timestamp> = None; // the creation of the newest revision used so far
     for (number, was, revision) in numbered(observed) {
@@ -190,7 +190,7 @@ fn follows(before: Option<i64>, after: Option<i64>) -> bool {
 }
 
 /// Whether a number between two is missing, so that a revision was in use between them.
-pub(in crate::model) fn skips_numbers(before: Option<i64>, after: Option<i64>) -> bool {
+pub(crate) fn skips_numbers(before: Option<i64>, after: Option<i64>) -> bool {
     before.zip(after).is_some_and(|(before, after)| before < after.saturating_sub(1))
 }
 

@@ -3,18 +3,16 @@
 mod dated;
 
 pub use self::dated::{RevisionUse, UseEnd, UseStart};
-pub(in crate::model) use self::dated::{dated_uses, skips_numbers};
+pub(crate) use self::dated::{dated_uses, skips_numbers};
 
 use std::collections::HashMap;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use self::dated::{CONTROLLER_DELAY, changers_in};
-use crate::model::api::managed_fields::{
-    Authorship, last_template_author, template_changers, template_owners,
-};
-use crate::model::observation::Observation;
-use crate::model::revision::Revision;
+use crate::api::managed_fields::{Authorship, last_template_author, template_changers, template_owners};
+use crate::observation::Observation;
+use crate::revision::Revision;
 
 /// How much the clocks of two API servers may differ.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);

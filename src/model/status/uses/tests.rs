@@ -1,7 +1,7 @@
 use super::*;
-use crate::model::api::object::Object;
-use crate::model::kind::Workload;
-use crate::model::revision::Revisions;
+use crate::api::object::Object;
+use crate::kind::Workload;
+use crate::revision::Revisions;
 use serde_json::{Value, json};
 
 fn template(image: &str, env: &Value) -> Value {

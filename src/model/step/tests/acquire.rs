@@ -6,8 +6,8 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
-use crate::model::hold::plan::{Amount, HOLD_ANNOTATION, PaceFlags, Reach};
-use crate::model::step::*;
+use crate::hold::plan::{Amount, HOLD_ANNOTATION, PaceFlags, Reach};
+use crate::step::*;
 
 fn is_usage(end: &StepOutcome) -> bool {
     matches!(end, StepOutcome::Error(error) if error.kind() == ErrorKind::Usage)

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::change::write_result::DeletionResult;
-use crate::model::hold::plan::{Amount, BatchSize, PaceFlags, Reach};
-use crate::model::step::*;
+use crate::change::write_result::DeletionResult;
+use crate::hold::plan::{Amount, BatchSize, PaceFlags, Reach};
+use crate::step::*;
 
 #[test]
 fn one_command_releases_one_batch_and_the_first_is_a_canary() {
@@ -312,7 +312,7 @@ fn a_process_that_dies_at_any_request_is_continued() {
 #[test]
 fn a_preview_contains_the_whole_plan() {
     let cluster = FakeCluster::paused(8);
-    let now = crate::model::engine::Now { elapsed: seconds(0), server_time: cluster.wall() };
+    let now = crate::engine::Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut options = all_by(3);
     options.pace.soak = Some(seconds(60));
     options.pace.final_soak = Some(seconds(600));

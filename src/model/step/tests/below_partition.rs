@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
-use crate::model::engine::{Engine, LoopEvent, Now, StopSignal};
-use crate::model::hold::plan::{
+use crate::engine::{Engine, LoopEvent, Now, StopSignal};
+use crate::hold::plan::{
     Amount, BatchFailure, BatchSize, CheckResult, OnFailure, PaceFlags, Reach, is_rollback_held,
 };
-use crate::model::hold::{Resume, resume};
-use crate::model::step::*;
+use crate::hold::{Resume, resume};
+use crate::step::*;
 
 fn own() -> Value {
     json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}})

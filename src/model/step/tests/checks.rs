@@ -7,10 +7,10 @@ use serde_json::json;
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
+use crate::engine::LoopEvent;
 use crate::error::ErrorKind;
-use crate::model::engine::LoopEvent;
-use crate::model::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch, Pace, PaceFlags};
-use crate::model::step::*;
+use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch, Pace, PaceFlags};
+use crate::step::*;
 
 fn request_with_check() -> StepOptions {
     let mut options = all_by(2);

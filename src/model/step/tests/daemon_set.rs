@@ -6,22 +6,22 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model::api::object::Object;
-use crate::model::api::pod::{Node, Pod};
-use crate::model::engine::Now;
-use crate::model::hold::plan::{Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, Plan, PlannedBatch, Reach};
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
-use crate::model::revision::Revisions;
-use crate::model::step::StepOptions;
-use crate::model::step::action::Action;
-use crate::model::step::batch::FutureBatches;
-use crate::model::step::batch::continue_batch;
-use crate::model::step::daemon_set::{StepDaemonSet, check_node_flags};
-use crate::model::step::memory::Memory;
-use crate::model::step::slot::PodSlot;
-use crate::model::step::state::{State, StepKind};
-use crate::model::step::view::plan_view;
+use crate::api::object::Object;
+use crate::api::pod::{Node, Pod};
+use crate::engine::Now;
+use crate::hold::plan::{Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, Plan, PlannedBatch, Reach};
+use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
+use crate::revision::Revisions;
+use crate::step::StepOptions;
+use crate::step::action::Action;
+use crate::step::batch::FutureBatches;
+use crate::step::batch::continue_batch;
+use crate::step::daemon_set::{StepDaemonSet, check_node_flags};
+use crate::step::memory::Memory;
+use crate::step::slot::PodSlot;
+use crate::step::state::{State, StepKind};
+use crate::step::view::plan_view;
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.

@@ -6,15 +6,15 @@ use serde_json::json;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, TARGET, TICK, all_by, lock, seconds};
 use super::observation::{refreshed, template, watched};
+use crate::api::object::Object;
+use crate::change::write_result::WriteResult;
+use crate::engine::{Effects, Engine, LoopEvent, Now, StopSignal};
 use crate::error::{Error, ErrorKind};
-use crate::model::api::object::Object;
-use crate::model::change::write_result::WriteResult;
-use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal};
-use crate::model::hold::plan::HOLD_ANNOTATION;
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::step::slot::tests::NOW;
-use crate::model::step::*;
+use crate::hold::plan::HOLD_ANNOTATION;
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::step::slot::tests::NOW;
+use crate::step::*;
 
 /// A plan in the soak of its canary.
 fn soaking(replicas: i64) -> StepperFixture {
@@ -115,8 +115,8 @@ fn a_pause_stops_the_plan_and_resume_continues_it() {
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
     assert_eq!(fixture.cluster.hold().unwrap()["paused"], true);
     assert_eq!(fixture.cluster.on(2), 1);
-    let resume = match crate::model::hold::resume(&fixture.cluster.workload(), false).unwrap() {
-        crate::model::hold::Resume::Continue(patch) => patch,
+    let resume = match crate::hold::resume(&fixture.cluster.workload(), false).unwrap() {
+        crate::hold::Resume::Continue(patch) => patch,
         other => panic!("{other:?}"),
     };
     fixture.cluster.write(&resume);
@@ -211,7 +211,7 @@ fn a_plan_taken_over_behind_a_slow_watch_is_not_taken_back() {
 }
 
 /// A stepper that was answered up to its first write, and the cluster as it was.
-fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::api::patch::Patch, Now) {
+fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::api::patch::Patch, Now) {
     cluster.tick();
     let now = Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut stepper = Stepper::new(all_by(1), lock("one"), cluster.workload());

@@ -4,14 +4,14 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::engine::{LoopEvent, StopSignal};
 use crate::error::ErrorKind;
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::engine::{LoopEvent, StopSignal};
-use crate::model::hold::hold_words;
-use crate::model::hold::plan::{Amount, BatchFailure, BatchSize, OnFailure, Reach};
-use crate::model::step::slot::tests::{NOW, updated_slot};
-use crate::model::step::*;
+use crate::hold::hold_words;
+use crate::hold::plan::{Amount, BatchFailure, BatchSize, OnFailure, Reach};
+use crate::step::slot::tests::{NOW, updated_slot};
+use crate::step::*;
 
 pub(super) fn broken() -> FakeCluster {
     let mut cluster = FakeCluster::paused(5);

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::observation::template;
 
-use crate::model::api::object::Object;
-use crate::model::api::patch::Patch;
-use crate::model::change::write_result::{Conflict, WriteResult};
-use crate::model::hold::plan::HOLD_ANNOTATION;
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
+use crate::api::object::Object;
+use crate::api::patch::Patch;
+use crate::change::write_result::{Conflict, WriteResult};
+use crate::hold::plan::HOLD_ANNOTATION;
+use crate::kind::Workload;
+use crate::kind::strategy;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
@@ -106,7 +106,7 @@ impl FakeCluster {
 
     /// What `pause` writes.
     pub(super) fn pause(&mut self) {
-        use crate::model::hold::{Pause, pause};
+        use crate::hold::{Pause, pause};
         match pause(&self.observed(), Some("ada@laptop"), START).unwrap() {
             Pause::Change { patch, .. } => drop(self.write(&patch)),
             other => panic!("{other:?}"),

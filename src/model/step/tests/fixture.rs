@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::fake_cluster::FakeCluster;
 use super::observation::watched;
+use crate::change::write_result::{DeletionResult, WriteResult};
+use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef, TargetId};
 use crate::error::{Error, ErrorKind};
-use crate::model::change::write_result::{DeletionResult, WriteResult};
-use crate::model::engine::{Effects, Engine, LoopEvent, Now, PodRef, TargetId};
-use crate::model::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
-use crate::model::step::memory::Memory;
-use crate::model::step::*;
+use crate::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
+use crate::step::memory::Memory;
+use crate::step::*;
 
 /// The only target.
 pub(super) const TARGET: TargetId = TargetId(0);

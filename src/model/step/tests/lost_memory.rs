@@ -4,8 +4,8 @@
 use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{Amount, BatchFailure, OnFailure};
-use crate::model::step::*;
+use crate::hold::plan::{Amount, BatchFailure, OnFailure};
+use crate::step::*;
 
 #[test]
 fn a_process_that_forgets_its_memory_after_every_action_completes_the_plan() {

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::fake_cluster::{FakeCluster, FakePod};
-use crate::model::api::object::Object;
-use crate::model::api::pod::{Node, Pod};
-use crate::model::engine::{LoopEvent, TargetEvent};
-use crate::model::observation::Observation;
-use crate::model::revision::Revisions;
-use crate::model::step::StepAnswer;
+use crate::api::object::Object;
+use crate::api::pod::{Node, Pod};
+use crate::engine::{LoopEvent, TargetEvent};
+use crate::observation::Observation;
+use crate::revision::Revisions;
+use crate::step::StepAnswer;
 
 impl FakeCluster {
     pub(super) fn nodes(&self) -> Vec<Node> {

@@ -4,11 +4,11 @@ use super::failures::{broken, failure};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
+use crate::change::write_result::DeletionResult;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::write_result::DeletionResult;
-use crate::model::hold::plan::{BatchFailure, OnFailure};
-use crate::model::kind::Workload;
-use crate::model::step::*;
+use crate::hold::plan::{BatchFailure, OnFailure};
+use crate::kind::Workload;
+use crate::step::*;
 
 /// A rollback in which the first deletions of the broken pod have these results.
 fn rolling_back(removals: Vec<DeletionResult>) -> StepperFixture {

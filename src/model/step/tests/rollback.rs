@@ -3,10 +3,10 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, TARGET, all_by, seconds};
 use super::observation::template;
+use crate::engine::{LoopEvent, TargetEvent};
 use crate::error::{Error, ErrorKind};
-use crate::model::engine::{LoopEvent, TargetEvent};
-use crate::model::hold::plan::{BatchFailure, CheckResult, OnFailure, is_rollback_held, is_rolling_back};
-use crate::model::step::*;
+use crate::hold::plan::{BatchFailure, CheckResult, OnFailure, is_rollback_held, is_rolling_back};
+use crate::step::*;
 
 /// A request with batches of this size and `--on-failure undo`, whose check fails.
 fn refused(pods: u32) -> StepOptions {

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
-use crate::model::cause::{AllowedRestarts, Cause, CauseId};
-use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, Hold, PlannedBatch};
-use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::revision::Revisions;
-use crate::model::step::action::Action;
-use crate::model::step::failure::decide_failure;
-use crate::model::step::memory::Memory;
-use crate::model::step::slot::tests::{NOW, held_by_plan};
-use crate::model::step::{StepOutcome, StopReason, state_of};
+use crate::api::object::Object;
+use crate::api::pod::Pod;
+use crate::cause::{AllowedRestarts, Cause, CauseId};
+use crate::engine::Now;
+use crate::hold::plan::{BatchFailure, HOLD_ANNOTATION, Hold, PlannedBatch};
+use crate::kind::Workload;
+use crate::observation::Observation;
+use crate::revision::Revisions;
+use crate::step::action::Action;
+use crate::step::failure::decide_failure;
+use crate::step::memory::Memory;
+use crate::step::slot::tests::{NOW, held_by_plan};
+use crate::step::{StepOutcome, StopReason, state_of};
 
 /// Returns a CloneSet of this many replicas, with these updated pods and their readiness, in the order of their names. The
 /// annotation has a plan whose second batch began with the slots 3 and 4 of 4.

@@ -4,11 +4,11 @@ use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
 use super::observation::template;
+use crate::change::write_result::DeletionResult;
+use crate::engine::{LoopEvent, PodRef, StopSignal};
 use crate::error::{Error, ErrorKind};
-use crate::model::change::write_result::DeletionResult;
-use crate::model::engine::{LoopEvent, PodRef, StopSignal};
-use crate::model::hold::plan::{Amount, OnFailure};
-use crate::model::step::*;
+use crate::hold::plan::{Amount, OnFailure};
+use crate::step::*;
 
 /// A plan of a DaemonSet that got a signal while a wave of three deletions is in flight.
 fn interrupted() -> (StepperFixture, Vec<PodRef>) {

@@ -5,9 +5,9 @@ use serde_json::json;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::model::hold::plan::{Amount, Pace, PaceFlags, Reach};
-use crate::model::step::slot::max_unavailable;
-use crate::model::step::*;
+use crate::hold::plan::{Amount, Pace, PaceFlags, Reach};
+use crate::step::slot::max_unavailable;
+use crate::step::*;
 
 /// `--force` excuses the pods that are unavailable before the batch, and not the new pods of the batch.
 #[test]

@@ -4,10 +4,10 @@ use super::below_partition::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
-use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
-use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, CheckResult, HOLD_ANNOTATION, Hold, is_rollback_held};
-use crate::model::step::*;
+use crate::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
+use crate::engine::Now;
+use crate::hold::plan::{BatchFailure, CheckResult, HOLD_ANNOTATION, Hold, is_rollback_held};
+use crate::step::*;
 
 /// Writes the patch of `undo`.
 fn write_undo(cluster: &mut FakeCluster) {

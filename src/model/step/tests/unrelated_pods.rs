@@ -5,9 +5,9 @@ use serde_json::json;
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{BatchFailure, OnFailure, Reach};
-use crate::model::step::slot::tests::NOW;
-use crate::model::step::*;
+use crate::hold::plan::{BatchFailure, OnFailure, Reach};
+use crate::step::slot::tests::NOW;
+use crate::step::*;
 
 /// The other pods of the batch, which are not released yet, stay available.
 #[test]

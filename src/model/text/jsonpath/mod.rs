@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use self::parse::{Filter, PathNode, Slice};
-use crate::model::text::json::{go_json, go_text};
+use crate::text::json::{go_json, go_text};
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::JsonPath;
-use crate::model::text::json::go_text;
+use crate::text::json::go_text;
 
 const SNAPSHOT: &str = include_str!("../../../../tests/data/jsonpath/snapshot.json");
 const CASES: &str = include_str!("../../../../tests/data/jsonpath/cases.json");

@@ -12,7 +12,7 @@ const LONGEST_WORD: usize = 10;
 
 /// Whether a secret value is masked in other texts too, and not only after its name. Short values and single words, such as
 /// `login` of `SMTP_AUTH`, occur there by chance: the mask would make the text unreadable, and reveal them.
-pub(in crate::model) fn is_masked_anywhere(value: &str) -> bool {
+pub(crate) fn is_masked_anywhere(value: &str) -> bool {
     let is_one_of = |is_letter: fn(&u8) -> bool| value.bytes().skip(1).all(|byte| is_letter(&byte));
     let is_word = value.len() <= LONGEST_WORD
         && value.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -31,7 +31,7 @@ pub fn without_secrets(text: &str) -> String {
 }
 
 /// As [`without_secrets`], with another mask.
-pub(in crate::model) fn without_secrets_as(text: &str, mask: &str) -> String {
+pub(crate) fn without_secrets_as(text: &str, mask: &str) -> String {
     let text = without_private_keys(text, mask);
     let text = without_dsn_passwords(&without_url_secrets(&text, mask), mask);
     let mut masked = String::with_capacity(text.len());
@@ -141,7 +141,7 @@ impl<'a> NameCandidate<'a> {
 }
 
 /// The lists of a template whose elements are names with values.
-pub(in crate::model) const NAMED_VALUES: [&str; 2] = ["env", "httpHeaders"];
+pub(crate) const NAMED_VALUES: [&str; 2] = ["env", "httpHeaders"];
 
 /// Parts of names that suggest a secret.
 const SECRET_WORDS: [&str; 8] =
@@ -206,12 +206,12 @@ fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> 
 }
 
 /// Whether the argument after this one is a secret, as after `--password`.
-pub(in crate::model) fn is_secret_flag(argument: &str) -> bool {
+pub(crate) fn is_secret_flag(argument: &str) -> bool {
     argument.starts_with('-') && is_name_of_argument(argument)
 }
 
 /// Returns the beginning of an argument whose rest is a secret, such as `--password=` or `DB_PASSWORD=`.
-pub(in crate::model) fn secret_assignment(argument: &str) -> Option<&str> {
+pub(crate) fn secret_assignment(argument: &str) -> Option<&str> {
     let (name, _) = argument.split_once('=')?;
     argument.get(..=name.len()).filter(|_| is_name_of_argument(name))
 }

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-pub(in crate::model) use scalar::Layout;
+pub(crate) use scalar::Layout;
 use scalar::Position;
 
 /// Returns a document, with a newline at the end.
@@ -25,13 +25,13 @@ pub fn yaml(value: &Value) -> String {
 }
 
 /// One line, and the innermost object or list that it belongs to. The line that opens an object belongs to it.
-pub(in crate::model) struct YamlLine<'v> {
-    pub(in crate::model) text: String,
-    pub(in crate::model) node: &'v Value,
+pub(crate) struct YamlLine<'v> {
+    pub(crate) text: String,
+    pub(crate) node: &'v Value,
 }
 
 /// Returns the lines of a value.
-pub(in crate::model) fn lines(value: &Value, layout: Layout) -> Vec<YamlLine<'_>> {
+pub(crate) fn lines(value: &Value, layout: Layout) -> Vec<YamlLine<'_>> {
     let mut writer = LineWriter { lines: Vec::new(), line: String::new(), layout, node: value };
     writer.node(value, 0);
     writer.lines

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use k8s_openapi::jiff::civil::Date;
 
-use crate::model::text::untrusted::{ESCAPED_HASH, begins_command, is_command, is_misleading};
+use crate::text::untrusted::{ESCAPED_HASH, begins_command, is_command, is_misleading};
 
 /// After this column kubectl folds a line at the next space.
 const WIDTH: usize = 80;
@@ -20,7 +20,7 @@ pub(super) enum Position {
 
 /// How strings are written. Those with a command of a CI system are quoted in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::model) enum Layout {
+pub(crate) enum Layout {
     /// As kubectl writes them.
     Kubectl,
     /// Never folded, so that a change of one word in a long text changes one line. Misleading characters are escaped,

@@ -13,14 +13,14 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::RolloutView;
-use crate::model::api::managed_fields::Authorship;
-use crate::model::diff::{Diff, SecretValues};
-use crate::model::kind::Workload;
-use crate::model::observation::{Observation, Role};
-use crate::model::revision::references::{Configuration, NamedConfiguration, ObjectKey};
-use crate::model::revision::{Integrity, PodCount, Revision};
-use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
-use crate::model::status::uses::{RevisionUse, dated_uses, skips_numbers, template_author, uses};
+use crate::api::managed_fields::Authorship;
+use crate::diff::{Diff, SecretValues};
+use crate::kind::Workload;
+use crate::observation::{Observation, Role};
+use crate::revision::references::{Configuration, NamedConfiguration, ObjectKey};
+use crate::revision::{Integrity, PodCount, Revision};
+use crate::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
+use crate::status::uses::{RevisionUse, dated_uses, skips_numbers, template_author, uses};
 
 /// The history of one workload.
 #[derive(Debug)]

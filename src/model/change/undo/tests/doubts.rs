@@ -1,10 +1,10 @@
 //! Reasons to doubt a rollback, and the command that rolls back.
 
 use super::super::*;
-use crate::model::api::object::Object;
-use crate::model::hold::plan::HOLD_ANNOTATION;
-use crate::model::kind::deployment_hold::NEVER_AVAILABLE;
-use crate::model::observation::fixture::{self, pod, revision, template};
+use crate::api::object::Object;
+use crate::hold::plan::HOLD_ANNOTATION;
+use crate::kind::deployment_hold::NEVER_AVAILABLE;
+use crate::observation::fixture::{self, pod, revision, template};
 use serde_json::{Value, json};
 
 /// A workload on `x:1`. A revision is its number, the second of its creation, its image, and its past
@@ -127,7 +127,7 @@ fn the_default_target_is_doubtful_if_another_revision_serves() {
         let found = TargetRevision::Previous.find(&observation).unwrap();
         assert_eq!(found.name, target.name);
         assert_eq!(words(doubts(&observation, target, &TargetRevision::Previous)), expected, "{pods:?}");
-        let named = TargetRevision::Named(crate::model::revision::RevisionWord::Number(2));
+        let named = TargetRevision::Named(crate::revision::RevisionWord::Number(2));
         assert!(doubts(&observation, target, &named).is_empty(), "the user chose the revision");
     }
 }

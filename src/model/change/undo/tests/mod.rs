@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::model::api::object::Object;
-use crate::model::change::owners::apply_reverts;
-use crate::model::hold::HeldBy;
-use crate::model::hold::plan::{Pace, Plan, Reach};
-use crate::model::kind::fields::HoldFields;
-use crate::model::observation::fixture::{self, pod, revision};
+use crate::api::object::Object;
+use crate::change::owners::apply_reverts;
+use crate::hold::HeldBy;
+use crate::hold::plan::{Pace, Plan, Reach};
+use crate::kind::fields::HoldFields;
+use crate::observation::fixture::{self, pod, revision};
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})
