@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 pub use std::process::Output;
 use std::process::Stdio;
 
@@ -12,6 +12,34 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::{Environment, Stream, random};
+
+/// Returns the path of a program, as Go's `exec.LookPath` does: in `$PATH` unless it has a directory. A program that is started by
+/// its path needs no `fork`, which copies the page tables of this process.
+#[must_use]
+pub fn find_program(program: &str, environment: &Environment) -> Option<PathBuf> {
+    if program.contains(std::path::is_separator) {
+        return Some(program.into()).filter(|path: &PathBuf| path.is_file());
+    }
+    let directories = std::env::split_paths(environment.get("PATH").unwrap_or_default());
+    let mut candidates = directories.filter(|directory| directory.is_absolute()).flat_map(|directory| {
+        let exe = directory.join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
+        // Windows starts no program without an extension.
+        let has_extension = Path::new(program).extension().is_some();
+        std::iter::once(exe).chain(has_extension.then(|| directory.join(program)))
+    });
+    candidates.find(|candidate| is_executable(candidate))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}
 
 /// A program and its arguments, which no shell interprets.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::Environment;
+use super::program::find_program;
 
 /// A longer line is forwarded in pieces, since a check may print without newlines.
 const MAX_LINE_BYTES: usize = 4096;
@@ -42,7 +43,7 @@ pub async fn run_shell(
     on_line: impl Fn(&str) + Send + 'static,
 ) -> io::Result<ShellOutcome> {
     let (output, end) = io::pipe()?;
-    let mut command = Command::new("sh");
+    let mut command = Command::new(find_program("sh", environment).unwrap_or_else(|| "sh".into()));
     command
         .arg("-c")
         .arg(line)

@@ -1,7 +1,6 @@
 //! Which credential plugins kubectl's preferences (`kuberc`) allow: `credentialPluginPolicy` and
 //! `credentialPluginAllowlist`, since kubectl 1.35.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -9,6 +8,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::snapshot::files::read_text;
 use crate::world::Environment;
+use crate::world::program::find_program;
 
 /// Disables the preferences, as the value of `--kuberc` or `$KUBERC`.
 const OFF: &str = "off";
@@ -27,7 +27,7 @@ pub(super) fn allowed_program(
     named: Option<&Path>,
     environment: &Environment,
 ) -> Result<Option<PathBuf>> {
-    let found = looked_up(command, environment);
+    let found = find_program(command, environment);
     let Some((path, preference)) = preference(named, environment)? else { return Ok(found) };
     let list = preference.get("credentialPluginAllowlist").filter(|list| !list.is_null());
     let entries = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -61,35 +61,9 @@ fn is_match(entry: &Value, command: &str, found: &Path, environment: &Environmen
         .filter(|text| !text.is_empty())
         .collect();
     let is_met = |required: &&str| {
-        *required == command || looked_up(required, environment).is_some_and(|required| required == found)
+        *required == command || find_program(required, environment).is_some_and(|required| required == found)
     };
     !requirements.is_empty() && requirements.iter().all(is_met)
-}
-
-/// Returns the path of a program, as Go's `exec.LookPath` does: in `$PATH` unless it has a directory.
-fn looked_up(program: &str, environment: &Environment) -> Option<PathBuf> {
-    if program.contains(std::path::is_separator) {
-        return Some(program.into()).filter(|path: &PathBuf| path.is_file());
-    }
-    let directories = std::env::split_paths(environment.get("PATH").unwrap_or(OsStr::new("")));
-    let mut candidates = directories.filter(|directory| directory.is_absolute()).flat_map(|directory| {
-        let exe = directory.join(format!("{program}{}", std::env::consts::EXE_SUFFIX));
-        // Windows starts no program without an extension.
-        let has_extension = Path::new(program).extension().is_some();
-        std::iter::once(exe).chain(has_extension.then(|| directory.join(program)))
-    });
-    candidates.find(|candidate| is_executable(candidate))
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.is_file()
 }
 
 /// Returns the preferences and their file; none if there are none, or if they are disabled.
