@@ -19,13 +19,18 @@ struct Proxy {
 impl Proxy {
     /// Starts an HTTP proxy that supports `CONNECT`.
     async fn http(target: &Cluster) -> Self {
-        Self::serve(target, |mut client, targets| async move {
+        Self::answering(target, "200 Connection established").await
+    }
+
+    /// Starts an HTTP proxy that answers each `CONNECT` with this status.
+    async fn answering(target: &Cluster, status: &'static str) -> Self {
+        Self::serve(target, move |mut client, targets| async move {
             let mut head = Vec::new();
             while !head.ends_with(b"\r\n\r\n") {
                 head.push(client.read_u8().await.unwrap());
             }
             targets.lock().unwrap().push(String::from_utf8(head).unwrap());
-            client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
+            client.write_all(format!("HTTP/1.1 {status}\r\n\r\n").as_bytes()).await.unwrap();
             client
         })
         .await
@@ -137,7 +142,7 @@ async fn the_kubeconfig_sets_the_proxy() {
 async fn a_proxy_is_asked_for_the_usual_port_of_the_scheme() {
     let server = Cluster::recorded("shop").served();
     for (scheme, port) in [("http", 80), ("https", 443)] {
-        let proxy = Proxy::http(&server).await;
+        let proxy = Proxy::answering(&server, "403 Forbidden").await;
         let mut kubeconfig = kubeconfig_behind_proxy(&server);
         kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("{scheme}://api.corp.invalid"));
         kubeconfig["clusters"][0]["cluster"]["proxy-url"] = json!(format!("http://{}", proxy.address));
