@@ -78,8 +78,8 @@ pub(super) struct UndoArgs {
     ///
     /// Without this flag, undo asks on a terminal before it rolls back several workloads, to a revision without
     /// a ready pod or whose pods cannot start, to what was undone just before, or past the stable revision.
-    /// Without a terminal it never asks: it warns, and refuses a type without names, -l or --failed, and a
-    /// revision of --failed that nothing proves to work.
+    /// Without a terminal it never asks: it warns, and refuses a type without names, -l or --failed, a
+    /// revision of --failed that nothing proves to work, and --to previous or -N for what was undone just before.
     #[arg(short, long, conflicts_with = "interactive")]
     yes: bool,
 
@@ -122,15 +122,16 @@ Examples:
 
 impl UndoArgs {
     pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        let to_revision = match self.to_revision.as_deref() {
+        let word = self.to_revision.as_deref().filter(|word| *word != "stable");
+        let word = word.map(RevisionWord::read).transpose()?;
+        let counts_back = matches!(word, Some(RevisionWord::Back(_)));
+        let to_revision = match word {
+            // In kubectl 0 is the default.
+            Some(RevisionWord::Back(1) | RevisionWord::Number(0)) => TargetRevision::Previous,
+            Some(word) => TargetRevision::Named(word),
+            None if self.to_revision.is_some() => TargetRevision::Stable,
             None if self.failed => TargetRevision::StableOrPrevious,
             None => TargetRevision::Previous,
-            Some("stable") => TargetRevision::Stable,
-            Some(word) => match RevisionWord::read(word)? {
-                // In kubectl 0 is the default.
-                RevisionWord::Back(1) | RevisionWord::Number(0) => TargetRevision::Previous,
-                word => TargetRevision::Named(word),
-            },
         };
         let mut write = self.write;
         if self.failed {
@@ -144,6 +145,7 @@ impl UndoArgs {
         Ok(Request {
             scope,
             to_revision,
+            counts_back,
             undo_options: UndoOptions {
                 resume: self.resume,
                 keep_hold: self.keep_hold,

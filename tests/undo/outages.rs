@@ -26,10 +26,13 @@ async fn an_outage_is_rolled_back_to_the_revision_before() {
     assert_eq!((refused.stderr.as_str(), refused.exit), (error, 1));
     assert_eq!(image(&cluster, &web), "app:2.0-crash");
     let warning = "warning: no pod of revision 1 runs, so nothing proves that it works\n";
-    let dry_run = cluster.run("undo --failed --dry-run").await;
-    dry_run.reports(warning);
-    assert!(dry_run.stderr.contains("note: without --dry-run a script needs --yes for that\n"));
-    dry_run.ends(0);
+    for dry_run in ["--dry-run", "--dry-run=server", "--dry-run -o name"] {
+        let output = cluster.run(&format!("undo --failed {dry_run}")).await;
+        output.reports(warning).reports_last(error).ends(1);
+        assert!(!output.stdout.contains("deployment.apps/web"), "{dry_run}: {}", output.transcript);
+        assert!(output.transcript.contains("deployment/web  revision 2 -> 1"), "{}", output.transcript);
+    }
+    cluster.run("undo --failed --dry-run --yes").await.prints("rolled back (dry run)").ends(0);
     let output = cluster.run("undo --failed --yes --wait").await;
     output.reports(warning);
     assert_eq!((output.exit, image(&cluster, &web)), (0, json!("app:1.0")), "{}", output.transcript);

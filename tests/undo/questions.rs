@@ -192,6 +192,31 @@ async fn what_was_undone_just_before_is_confirmed() {
     assert_eq!(output.exit, 0, "the user chose the revision: {}", output.stderr);
 }
 
+/// In a script that counts back after an automatic rollback, these are what failed. kubectl has no such words.
+#[tokio::test]
+async fn a_script_does_not_count_back_to_what_was_undone_just_before() {
+    let undone = Key::new(&DEPLOYMENTS, "broken", "undone");
+    let error = "error: revision 2 of deployment/undone was just rolled back to 3, and this brings it back; nothing was written\n\
+                 hint: add --yes, or name the revision: kubectl rollout2 undo deployment/undone -n broken --to 2\n";
+    for (more, is_refused, writes) in [
+        (&["--to", "previous"][..], true, false),
+        (&["--to=-1"], true, false),
+        (&["--to=-1", "--dry-run"], true, false),
+        (&["--to=-1", "--dry-run=server"], true, false),
+        (&["--to", "previous", "--yes"], false, true),
+        (&["--to", "2"], false, true),
+        (&["--to", "0"], false, true), // as without a revision
+        (&[], false, true),
+    ] {
+        let server = Cluster::recorded("broken").start();
+        let before = object(&server.sim, &undone);
+        let run = server.command(["undo", "deployment/undone", "-n", "broken"]).args(more);
+        let output = run.run_async().await;
+        let ended = (output.exit, output.stderr.ends_with(error), object(&server.sim, &undone) != before);
+        assert_eq!(ended, (u8::from(is_refused), is_refused, writes), "{more:?} {}", output.transcript);
+    }
+}
+
 /// No pod of revision 2 of `crash` is ready.
 #[tokio::test]
 async fn a_revision_without_a_ready_pod_is_confirmed() {

@@ -87,6 +87,8 @@ async fn an_object_that_the_target_names_and_that_is_missing_is_a_warning() {
         for dry_run in ["--dry-run=client", "--dry-run=server"] {
             let output = cluster.run(&format!("undo deployment/web {dry_run}")).await;
             assert!(output.stderr.contains(&warning) && output.exit == 0, "{}", output.transcript);
+            let output = cluster.run(&format!("undo deployment/web --strict {dry_run}")).await;
+            output.reports_last(&refused).ends(1);
         }
         assert_ends(&cluster.run("undo deployment/web --strict").await, &refused, 1, target);
         assert_eq!(image(&cluster), "app:2.0");

@@ -16,9 +16,7 @@ use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::change::undo::{
-    TargetRevision, Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal,
-};
+use crate::model::change::undo::{TargetRevision, Undo, change_cause_patch, is_live, unasked_refusal, undo};
 use crate::model::change::write_result::{Conflict, MAX_CONFLICTS, WriteResult};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
@@ -139,7 +137,7 @@ async fn roll_back_workload(
             return Ok(Some(prepared.observed.workload));
         }
         let undo = undo(observed, &target, &request.undo_options)?;
-        refuse_unproven(&prepared, &target, request, writer)?;
+        refuse_unasked_doubt(&prepared, &undo, request, writer)?;
         let conflict = match write(&prepared, &undo, request, writer).await? {
             RollbackWrite::Recovered => return Ok(None),
             RollbackWrite::Stored(object) => {
@@ -189,25 +187,25 @@ async fn has_recovered_since(
         && has_recovered(&reread(workload, writer.context.source).await?, request, writer).await?)
 }
 
-/// Refuses a rollback of `--failed` to a revision that nothing proves to work, where nobody can be asked. A dry run says so.
+/// Refuses a rollback that [needs an answer](unasked_refusal) where nobody can be asked. A dry run shows it first.
 ///
 /// # Errors
 /// In a script without `--yes`.
-fn refuse_unproven(
+fn refuse_unasked_doubt(
     prepared: &Prepared,
-    target: &Revision,
+    undo: &Undo<'_>,
     request: &Request,
     writer: &mut Writer<'_>,
 ) -> Result<()> {
-    let can_answer = request.yes || request.options.interactive || writer.ui.can_ask();
-    if can_answer || !is_unproven(&prepared.observed, target, &request.to_revision) {
+    if request.yes || request.options.interactive || writer.ui.can_ask() {
         return Ok(());
     }
-    if request.options.dry_run == DryRun::None {
-        return Err(unproven_refusal(&prepared.observed.workload, target));
+    let refusal = unasked_refusal(&prepared.observed, undo.to, &request.to_revision, request.counts_back);
+    let Some(error) = refusal else { return Ok(()) };
+    if !writer.is_real() && !prepared.is_announced {
+        announce(prepared, undo, request, writer)?;
     }
-    writer.ui.err_line_once("note: without --dry-run a script needs --yes for that");
-    Ok(())
+    Err(error)
 }
 
 /// Shows what a rollback changes, why one may doubt it, and what else it ends. Returns whether there is a doubt.

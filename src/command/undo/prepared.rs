@@ -35,6 +35,8 @@ pub struct Request {
     pub scope: TargetScope,
     /// The revision to roll back to.
     pub to_revision: TargetRevision,
+    /// Whether the user counted back to it: `previous`, `-N`.
+    pub counts_back: bool,
     /// What the rollback changes besides the template.
     pub undo_options: UndoOptions,
     /// The options of the write.

@@ -207,8 +207,7 @@ pub fn doubts<'a>(observation: &'a Observation, to: &Revision, word: &TargetRevi
 
 /// Whether `--failed` found a revision of which no pod shows that it works. The oldest revision without a pod is one, although
 /// its controller may record it as stable: it also records a first revision that never served.
-#[must_use]
-pub fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevision) -> bool {
+fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevision) -> bool {
     let is = |one: Option<&Revision>| one.is_some_and(|one| one.name == to.name);
     let is_unused = || observation.pod_count(to).is_some_and(|count| count.total == 0);
     *word == TargetRevision::StableOrPrevious
@@ -216,17 +215,33 @@ pub fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevisi
         && (!is(observation.served_stable()) || is(observation.revisions.iter().next()) && is_unused())
 }
 
-/// Returns the refusal of such a rollback where nobody can be asked.
+/// Returns why a rollback needs an answer, as the error where nobody can be asked; none if it needs none. `counts_back` says
+/// that the user wrote `previous` or `-N`: after an automatic rollback these are what failed. Without such a word `undo` does
+/// what kubectl does.
 #[must_use]
-pub fn unproven_refusal(workload: &Workload, to: &Revision) -> Error {
-    let sentence = format!(
-        "no pod of revision {} of {} runs, so nothing proves that it works; nothing was written",
-        to.label(),
-        workload.target()
-    );
+pub fn unasked_refusal(
+    observation: &Observation,
+    to: &Revision,
+    word: &TargetRevision,
+    counts_back: bool,
+) -> Option<Error> {
+    let (workload, label) = (&observation.workload, to.label());
+    let target = workload.target();
+    let sentence = doubts(observation, to, word).into_iter().find_map(|doubt| match doubt {
+        Doubt::Unproven => {
+            Some(format!("no pod of revision {label} of {target} runs, so nothing proves that it works"))
+        }
+        Doubt::ReplacedByEarlier { current, is_undo: true, .. } if counts_back => {
+            let current = current.label();
+            Some(format!(
+                "revision {label} of {target} was just rolled back to {current}, and this brings it back"
+            ))
+        }
+        _ => None,
+    })?;
     let words = [workload.command_target(), revision_word(to)];
-    Error::new(ErrorKind::Refused, sentence)
-        .hint(command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words))
+    let hint = command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words);
+    Some(Error::new(ErrorKind::Refused, sentence + "; nothing was written").hint(hint))
 }
 
 /// Returns the revision that `undo` replaced by the current one; none if the present rollout is no `undo`.
