@@ -6,9 +6,10 @@ use tokio::time::Instant;
 /// Its last line alone would say that it was rolled out.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_before_it_is_stable_says_so() {
-    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
-    let output = cluster.status("deployment/web --stable 30s --timeout 5s").await;
-    let error = "error: timed out waiting for the condition: deployment/web after 5s (--timeout): complete, but not for as \
+    let cluster = Cluster::simulated().start();
+    cluster.deployment(1, &json!({}));
+    let output = cluster.status("deployment/web --stable 29s --timeout 29s").await;
+    let error = "error: timed out waiting for the condition: deployment/web after 29s (--timeout): complete, but not for as \
                  long or as far as asked\n  1/1 available on revision 1\n";
     assert_eq!((output.stderr.as_str(), output.exit), (error, 3), "{}", output.transcript);
 }

@@ -123,7 +123,7 @@ async fn every_recording_shows_its_cause_while_it_lasts_in_few_lines() {
         let replay = Replay::of(recording);
         replay.changed().await;
         let (began, name) = (replay.elapsed().as_secs_f64(), description(recording));
-        let args = format!("--stable 5m --timeout {}s", replay.remaining());
+        let args = format!("--stable {0}s --timeout {0}s", replay.remaining());
         let json = format!("-o json {args}");
         let (json, text) = tokio::join!(replay.status(&json), replay.status(&args));
         writeln!(table, "{recording}: {name}\n{}", cause_periods(&json.stdout, began)).unwrap();
@@ -198,7 +198,7 @@ async fn old_gone_waits_until_no_old_pod_is_listed() {
 /// The kubelet reports the first crash with `Error` and exit 137, and the next one with `OOMKilled`.
 #[tokio::test(start_paused = true)]
 async fn error_137_and_oom_killed_are_one_cause() {
-    let (_, output) = follow("oom", Some(14.0), "-o json --stable 5m --timeout REST").await;
+    let (_, output) = follow("oom", Some(14.0), "-o json --stable REST --timeout REST").await;
     let causes = cause_periods(&output.stdout, 14.0);
     assert_eq!(causes.lines().count(), 1, "{causes}");
     assert!(causes.contains("out-of-memory app"), "{causes}");
@@ -207,7 +207,7 @@ async fn error_137_and_oom_killed_are_one_cause() {
 /// A pod that runs briefly between two crashes prints nothing. The next line is printed at the next restart.
 #[tokio::test(start_paused = true)]
 async fn a_crash_loop_prints_one_line_for_each_restart() {
-    let (_, output) = follow("crash", Some(20.0), "--stable 5m --timeout REST").await;
+    let (_, output) = follow("crash", Some(20.0), "--stable REST --timeout REST").await;
     let lines: Vec<_> = output.stderr.lines().filter(|line| line.contains("app: crashed, exit 1")).collect();
     assert!(lines.iter().all(|line| line.contains(" and 1 more ")), "{}", output.transcript);
 }
