@@ -179,3 +179,23 @@ async fn a_plan_begins_with_a_warning_about_pods_that_come_back_on_an_earlier_re
     cluster.advance(60).await;
     assert_eq!(["app:1.0", "app:2.0", "app:3.0"].map(|image| replicas_on(&cluster, &db, image)), [1, 0, 2]);
 }
+
+/// Its controller stores no revision of a template that was changed during a pause, so that `began` has none.
+#[tokio::test(start_paused = true)]
+async fn the_last_document_has_the_revision_that_was_stored_after_the_beginning() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.run("pause deployment/web").await.ends(0);
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(10).await;
+    let output = cluster.run("step deployment/web -o json").await;
+    let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let revisions =
+        |line: &Value| [line["event"].clone(), line["fromRevision"].clone(), line["toRevision"].clone()];
+    assert_eq!(revisions(&lines[0]), [json!("began"), json!(1), Value::Null], "{}", output.transcript);
+    assert_eq!(
+        revisions(lines.last().unwrap()),
+        [json!("ended"), json!(1), json!(2)],
+        "{}",
+        output.transcript
+    );
+}

@@ -137,6 +137,7 @@ impl FollowedTarget {
         let Some(pod) = self.stuck_pods.next(observation, now).map(PodRef::of) else { return };
         if is_refresh {
             self.stuck_pods.record(&pod);
+            self.evaluation.effects.reports.push(Report::ReplacesStuckPod(pod.clone()));
             self.evaluation.effects.tasks.push(FollowerTask::DeletePod(pod));
         } else {
             self.evaluation.request_refresh();

@@ -97,7 +97,8 @@ pub fn print(
         Report::RollbackTarget { .. }
         | Report::NoRollbackTarget(_)
         | Report::LeastTime { .. }
-        | Report::RollbackStarted { .. } => ui.err_lines(notes(target, report, names)),
+        | Report::RollbackStarted { .. }
+        | Report::ReplacesStuckPod(_) => ui.err_lines(notes(target, report, names)),
         Report::Ended { result } => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 let width = terminal.map_or(usize::MAX, usable_width);
@@ -148,6 +149,9 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
             };
             let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
             outcome_line(target, result, names).into_iter().chain([back]).collect()
+        }
+        Report::ReplacesStuckPod(pod) => {
+            vec![format!("deleting pod {}: not ready, and not on the current revision", pod.name)]
         }
         _ => Vec::new(),
     }

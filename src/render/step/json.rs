@@ -71,6 +71,7 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value 
     document["held"] = Hold::in_force(workload).is_some().into();
     document["paused"] = workload.is_paused().into();
     if let Some(view) = view {
+        merge(&mut document, revisions_facts(view));
         document["pods"] = json!({"wanted": view.wanted, "updated": view.updated});
         document["batches"] = view.batches.iter().map(batch_facts).collect();
     }
@@ -111,10 +112,13 @@ fn seconds(duration: Duration) -> f64 {
     Duration::from_millis(milliseconds(duration)).as_secs_f64()
 }
 
+fn revisions_facts(view: &PlanView) -> Value {
+    let [from, to] = [&view.from, &view.to].map(|label| label.as_deref().map(revision_json));
+    json!({"fromRevision": from, "toRevision": to})
+}
+
 fn plan_facts(view: &PlanView) -> Value {
-    json!({
-        "fromRevision": view.from.as_deref().map(revision_json),
-        "toRevision": view.to.as_deref().map(revision_json),
+    let mut facts = json!({
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
@@ -126,7 +130,9 @@ fn plan_facts(view: &PlanView) -> Value {
         "totalSoakSeconds": seconds(view.soaks),
         "leastTime": least_time_json(view.least_time),
         "skipped": view.skipped,
-    })
+    });
+    merge(&mut facts, revisions_facts(view));
+    facts
 }
 
 fn reach_word(reach: Reach) -> String {

@@ -468,3 +468,17 @@ async fn undo_on_failure_with_a_command_that_does_not_follow_is_refused() {
         assert_eq!((output.exit, cluster.sim.requests().len()), (2, 0), "{args}: {}", output.transcript);
     }
 }
+
+/// In JSON the deletion was only on stderr.
+#[tokio::test(start_paused = true)]
+async fn json_reports_the_stuck_pods_that_are_deleted() {
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
+    cluster.editor().set_image(&db, "app:2.0-crash");
+    cluster.advance(20).await;
+    let output = cluster.status("statefulset/db --undo-on-failure --replace-stuck-pods -o json").await;
+    output.ends(4);
+    let events = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let deleted: Vec<_> = events.filter(|event| event["event"] == "replacing-stuck-pod").collect();
+    assert_eq!((deleted.len(), &deleted[0]["pod"]), (1, &json!("db-2")), "{}", output.transcript);
+    assert_eq!(output.stderr, "", "{}", output.transcript);
+}
