@@ -199,3 +199,26 @@ async fn the_last_document_has_the_revision_that_was_stored_after_the_beginning(
         output.transcript
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn every_decision_is_printed_on_request() {
+    for (more, beginning) in [("", "statefulset/db  revision 1 -> 2"), (" -o json", "{")] {
+        let (cluster, _) = changed(2, &json!({})).await;
+        let output = cluster.run(&format!("step statefulset/db --check true -v 4{more}")).await;
+        let decisions: Vec<_> =
+            output.stderr.lines().filter_map(|line| line.strip_prefix("step: ")).collect();
+        let expected = [
+            "acquire the lock",
+            "begin the next batch",
+            "wait for the controller to observe the change",
+            "wait",
+            "run the check",
+            "wait",
+            "record that the batch is done",
+            "end: reached",
+            "release the lock",
+        ];
+        assert_eq!(decisions, expected, "{}", output.transcript);
+        assert!(output.exit == 0 && output.stdout.starts_with(beginning), "{}", output.transcript);
+    }
+}

@@ -235,3 +235,18 @@ fn resource(target: &str) -> &'static Resource {
         _ => &CONTROLLERREVISIONS,
     }
 }
+
+/// Another client releases before each attempt.
+#[tokio::test]
+async fn force_gives_up_where_every_attempt_meets_a_change() {
+    let server = Cluster::recorded("shop").start();
+    let release = external_change(web(), |web| {
+        let tag = web["metadata"]["generation"].clone();
+        web["spec"]["template"]["spec"]["containers"][0]["image"] = format!("shop/web:{tag}-new").into();
+    });
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), release));
+    let output = run(&server, &["undo", "deployment/web", "--to", "4", "--force"]).await;
+    let error = "error: deployment/web keeps changing; not rolled back after 10 attempts\n";
+    output.ends(1).reports_last(error);
+    assert_eq!((patches(&server).len(), output.stderr.matches("trying again (--force)").count()), (10, 10));
+}

@@ -183,14 +183,16 @@ async fn a_list_follows_each_silent_watch() {
     assert!(starts.len() > 1 && starts.windows(2).all(|pair| pair[0] != pair[1]), "{starts:?}");
 }
 
-/// A server may have compacted every version at once.
+/// A server may have compacted every version at once. It says so in an event, or instead of the watch.
 #[tokio::test(start_paused = true)]
 async fn an_expired_watch_is_listed_again_after_a_pause() {
-    let (cluster, _) = unfinished_rollout().await;
-    cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), FaultAction::ExpireWatch(0)));
-    cluster.status("deployment/web --timeout 1m").await.ends(3);
-    let requests = request_count(&cluster, "/pods");
-    assert!((60..150).contains(&requests), "{requests} lists and watches");
+    for expired in [FaultAction::ExpireWatch(0), FaultAction::Refuse(Refusal::with_status(410, "too old"))] {
+        let (cluster, _) = unfinished_rollout().await;
+        cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), expired));
+        cluster.status("deployment/web --timeout 1m").await.ends(3);
+        let requests = request_count(&cluster, "/pods");
+        assert!((60..150).contains(&requests), "{requests} lists and watches");
+    }
 }
 
 /// The watch reports no change, and a list follows, as in client-go.

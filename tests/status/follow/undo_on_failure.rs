@@ -469,6 +469,29 @@ async fn undo_on_failure_with_a_command_that_does_not_follow_is_refused() {
     }
 }
 
+/// Another client sets another partition before each write.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_gives_up_where_every_write_meets_a_change() {
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
+    cluster.editor().set_image(&db, "app:2.0-bad");
+    cluster.advance(60).await;
+    let target = db.clone();
+    let change = FaultAction::write_before(move |store| {
+        let set = |db: &mut Value| {
+            let rolling = &mut db["spec"]["updateStrategy"]["rollingUpdate"];
+            let other = u8::from(rolling["partition"] != 1);
+            *rolling = json!({"partition": other});
+        };
+        store.edit(&target, Part::Object, &Author::new("colleague"), set).map(drop).unwrap();
+    });
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), change));
+    let output = cluster.status("statefulset/db --undo-on-failure --fail-fast=5s").await;
+    let why =
+        "statefulset \"db\" was changed by colleague while its rollback was prepared; nothing was written";
+    assert_not_rolled_back(&cluster, &db, &output, "app:2.0-bad", why);
+    assert_eq!(writes(&cluster), 11, "{}", output.transcript);
+}
+
 /// In JSON the deletion was only on stderr.
 #[tokio::test(start_paused = true)]
 async fn json_reports_the_stuck_pods_that_are_deleted() {

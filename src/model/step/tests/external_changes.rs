@@ -7,7 +7,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, TARGET, TICK, all_by, lock, seconds};
 use super::observation::{refreshed, template, watched};
 use crate::api::object::Object;
-use crate::change::write_result::WriteResult;
+use crate::change::write_result::{Conflict, WriteResult};
 use crate::engine::{Effects, Engine, LoopEvent, Now, StopSignal};
 use crate::error::{Error, ErrorKind};
 use crate::hold::plan::HOLD_ANNOTATION;
@@ -353,6 +353,43 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
             assert!(matches!(end, StepOutcome::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
             return;
         }
+    }
+}
+
+/// What the first write of a plan meets, until the command ends.
+#[test]
+fn a_first_write_that_is_never_stored_ends_step() {
+    let conflict =
+        |recreated| Conflict { recreated, manager: None, changes: Vec::new(), is_unanswered: false };
+    let other = || Object::read(json!({"kind": "Status", "metadata": {"name": "s"}})).unwrap();
+    type Answer<'a> = &'a dyn Fn() -> WriteResult;
+    let cases: [(Answer<'_>, &str, u64); 3] = [
+        (&|| WriteResult::Conflict(conflict(true)), "recreated", 0),
+        (&|| WriteResult::Conflict(conflict(false)), "statefulset/db is being changed all the time", 18),
+        (
+            &|| WriteResult::Stored(other()),
+            "the server answered the change of statefulset/db with another object",
+            60,
+        ),
+    ];
+    for (answer, expected, at) in cases {
+        let mut cluster = FakeCluster::paused(3);
+        let (mut stepper, _, now) = first_write(&mut cluster);
+        let ended = (0..100).step_by(2).find_map(|elapsed| {
+            let now = Now { elapsed: seconds(elapsed), ..now };
+            if elapsed > 0 {
+                stepper.apply(TICK, now);
+                stepper.apply(cluster.look(), now);
+            }
+            stepper.apply(LoopEvent::Answer(StepAnswer::Written(answer())), now);
+            Some((stepper.outcome()?.clone(), elapsed))
+        });
+        let (outcome, elapsed) = ended.unwrap();
+        let words = match &outcome {
+            StepOutcome::Error(error) => error.to_string(),
+            outcome => outcome.word().to_owned(),
+        };
+        assert_eq!((words.as_str(), elapsed), (expected, at));
     }
 }
 

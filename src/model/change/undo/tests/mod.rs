@@ -151,6 +151,24 @@ fn a_hold_ends_in_the_same_patch_unless_it_is_kept() {
     assert_eq!((kept.effect.held_by, kept.effect.held.len()), (Some(HeldBy::Partition(9)), 5));
 }
 
+/// Pods of a template that the hold is not for would never count as available.
+#[test]
+fn the_plan_of_a_deployment_is_not_kept_for_another_template() {
+    let mut observation = observation("Deployment", &json!({}));
+    let workload = observation.workload.clone();
+    let plan = Plan::new(&workload.template_digest(), Some("w-1".to_owned()), Pace::default(), Reach::All);
+    let fields = HoldFields::from([("minReadySeconds", 2_147_483_646.into())]);
+    let hold = Hold::new(&workload, fields.clone()).with_plan(plan);
+    observation.workload = Workload::of_json(hold.into_patch(&workload, Some(fields)).1.after()).unwrap();
+    let target = TargetRevision::Previous.find(&observation).unwrap();
+    let refused =
+        undo(&observation, target, &UndoOptions { keep_hold: true, ..UndoOptions::default() }).unwrap_err();
+    let sentence = "the hold of deployment/w is for its live template, and cannot be kept for another one";
+    assert_eq!(refused.to_string(), sentence);
+    let hint = "to roll back and end the hold: kubectl rollout2 undo deployment/w";
+    assert_eq!(refused.hint_text(), Some(hint));
+}
+
 /// A kind of OpenKruise is paused by a field of its own, and held by its whole strategy.
 #[test]
 fn a_rollback_that_stays_held_tests_the_strategy_of_the_hold() {
