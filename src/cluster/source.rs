@@ -219,12 +219,7 @@ impl Cluster {
         if response.is_not_found() {
             return Ok(Err(response));
         }
-        let is_it = |object: &Object| {
-            object.name() == name && [type_.kind(), "PartialObjectMetadata"].contains(&object.kind())
-        };
-        let object = Object::read(response.json())
-            .and_then(|object| if is_it(&object) { Ok(object) } else { Err("is another object") });
-        object.map(Ok).map_err(|why| {
+        read_object(&response, type_, name).map(Ok).map_err(|why| {
             let message = format!("the server's response for {} {name:?} {why}", type_.singular());
             RequestError::Unusable(Error::new(ErrorKind::Malformed, message))
         })
@@ -245,4 +240,18 @@ impl Cluster {
             .hint_if(error.hint_text())
             .caused_by(error)
     }
+}
+
+/// Reads an object, or its metadata, from a response.
+///
+/// # Errors
+/// The rest of a sentence about the response: it has no object, or another one, as that of a proxy may be.
+pub(super) fn read_object(
+    response: &ApiResponse,
+    type_: &ResourceType,
+    name: &str,
+) -> Result<Object, &'static str> {
+    let object = Object::read(response.json())?;
+    let is_it = object.name() == name && [type_.kind(), "PartialObjectMetadata"].contains(&object.kind());
+    if is_it { Ok(object) } else { Err("is another object") }
 }

@@ -4,7 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use super::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
-use super::source::Source;
+use super::source::{Source, read_object};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
@@ -41,7 +41,7 @@ impl Cluster {
         let request = ApiRequest::write(Method::PATCH, &url, "application/json-patch+json", patch.body());
         let response = self.send(&request, Policy::Once, &mut None, |_| false).await;
         let response = response.map_err(|failure| WriteFailure::of(&failure, self.explain(&failure)))?;
-        Object::read(response.json()).map_err(WriteFailure::without_object)
+        read_object(&response, type_, name).map_err(WriteFailure::without_object)
     }
 }
 

@@ -84,7 +84,7 @@ async fn restart_workload(
     let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted" };
     let written = preflight::write_beside_check(&write, &planned, writer).await;
     let object = written.stored(&workload, "its restart was prepared")?;
-    let stored = Workload::of(object).unwrap_or_else(|| workload.clone());
+    let stored = workload.with_object(object);
     if writer.is_real() {
         // The patch applies to any template, also to one that another client wrote after the read.
         let is_expected = Workload::of_json(patch.after())

@@ -10,7 +10,7 @@ use super::writing_verb::FIELD_MANAGER;
 use crate::cluster::reader::{Needs, read_one, reread};
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
@@ -70,14 +70,7 @@ pub(super) async fn undo_on_failure(
             Err(error) => WriteResult::Unavailable(error),
         };
         let unavailable = match written {
-            WriteResult::Stored(object) => {
-                return Workload::of(object).map(Some).ok_or_else(|| {
-                    let name = workload.target();
-                    let message =
-                        format!("the server answered to the rollback of {name} with another object");
-                    RollbackResult::unknown(&Error::new(ErrorKind::Malformed, message))
-                });
-            }
+            WriteResult::Stored(object) => return Ok(Some(workload.with_object(object))),
             WriteResult::Conflict(conflict) if !conflict.is_unanswered && conflicts.next().is_some() => {
                 continue;
             }

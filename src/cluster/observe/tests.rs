@@ -15,9 +15,11 @@ use super::outage::{Attempts, Outage};
 use super::wanted::{Delta, Facts, Listed, ObserverMessage, Refresh};
 use crate::cluster::connection::{Cluster, RequestError};
 use crate::cluster::notice::Listener;
+use crate::cluster::write::{WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
+use crate::model::api::patch::Patch;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{EVENT, POD, REPLICA_SET};
 use crate::model::engine::{TargetEvent, TargetId};
@@ -380,6 +382,23 @@ async fn a_response_without_the_object_is_no_deletion() {
         let notices = notices.lock().unwrap().join("\n");
         let message = format!("the server's response for deployment \"web\" {why}");
         assert!(notices.contains(&message), "{notices}");
+    }
+}
+
+/// Such a response to a write may come from a proxy too. It was taken for the stored object.
+#[tokio::test]
+async fn a_response_with_another_object_leaves_the_result_of_a_write_unknown() {
+    let found = workload("web", 1);
+    for (kind, name, expected) in [
+        ("Deployment", "web", None),
+        ("Deployment", "api", Some(WriteOutcome::Unknown)),
+        ("Login", "web", Some(WriteOutcome::Unknown)),
+    ] {
+        let (cluster, _) = server(move |_| json!({"kind": kind, "metadata": {"name": name}}));
+        let (type_, patch) = (found.kind().type_(), Patch::of(found.object()));
+        let options = WriteOptions { dry_run: false, field_manager: "test" };
+        let written = cluster.patch(type_, "shop", "web", &patch, options).await;
+        assert_eq!(written.err().map(|failure| failure.outcome), expected, "{kind}/{name}");
     }
 }
 

@@ -141,7 +141,7 @@ async fn roll_back_workload(
         let conflict = match write(&prepared, &undo, request, writer).await? {
             RollbackWrite::Recovered => return Ok(None),
             RollbackWrite::Stored(object) => {
-                return Ok(Some(Workload::of(object).unwrap_or(prepared.observed.workload)));
+                return Ok(Some(prepared.observed.workload.with_object(object)));
             }
             RollbackWrite::Conflict(conflict) => conflict,
         };

@@ -10,17 +10,22 @@ use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Pods, Workload, deployment_hold, strategy};
 use crate::api::managed_fields::with_template_owners_only;
-use crate::api::object::Condition;
+use crate::api::object::{Condition, Object};
 use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::text::shell_command::Word;
 
 impl Workload {
+    /// Returns the same workload as another object, such as the one that a write stored.
+    #[must_use]
+    pub fn with_object(&self, object: Object) -> Self {
+        Self { kind: self.kind, object, template_digest: OnceLock::new() }
+    }
+
     /// Returns a workload with nothing but the type, the name, the namespace and the uid.
     #[must_use]
     pub fn identity(&self) -> Self {
-        let object = self.object.identity();
-        Self { kind: self.kind, object, template_digest: OnceLock::new() }
+        self.with_object(self.object.identity())
     }
 
     /// Drops `metadata.managedFields`.

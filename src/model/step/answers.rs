@@ -15,7 +15,6 @@ use crate::change::write_result::{DeletionResult, MAX_CONFLICTS, WriteResult};
 use crate::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
 use crate::error::{Error, ErrorKind};
 use crate::hold::plan::CheckResult;
-use crate::kind::Workload;
 use crate::observation::Observation;
 use crate::text::go_duration;
 
@@ -151,13 +150,8 @@ impl Stepper {
         let Action::Write(write) = sent.action else { return None };
         match result {
             WriteResult::Stored(object) => {
-                if let Some(workload) = Workload::of(object) {
-                    self.cluster.apply_workload(workload);
-                    return Some(*write);
-                }
-                let target = self.cluster.workload().target();
-                let message = format!("the server answered the change of {target} with another object");
-                self.receive_no_answer(*write, &Error::new(ErrorKind::Malformed, message), now);
+                self.cluster.apply_workload(self.cluster.workload().with_object(object));
+                return Some(*write);
             }
             WriteResult::Conflict(conflict) if conflict.recreated => {
                 self.end_now(StepOutcome::Gone { recreated: true });

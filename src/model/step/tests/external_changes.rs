@@ -361,16 +361,10 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
 fn a_first_write_that_is_never_stored_ends_step() {
     let conflict =
         |recreated| Conflict { recreated, manager: None, changes: Vec::new(), is_unanswered: false };
-    let other = || Object::read(json!({"kind": "Status", "metadata": {"name": "s"}})).unwrap();
     type Answer<'a> = &'a dyn Fn() -> WriteResult;
-    let cases: [(Answer<'_>, &str, u64); 3] = [
+    let cases: [(Answer<'_>, &str, u64); 2] = [
         (&|| WriteResult::Conflict(conflict(true)), "recreated", 0),
         (&|| WriteResult::Conflict(conflict(false)), "statefulset/db is being changed all the time", 18),
-        (
-            &|| WriteResult::Stored(other()),
-            "the server answered the change of statefulset/db with another object",
-            60,
-        ),
     ];
     for (answer, expected, at) in cases {
         let mut cluster = FakeCluster::paused(3);
