@@ -361,12 +361,10 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
 fn a_first_write_that_is_never_stored_ends_step() {
     let conflict =
         |recreated| Conflict { recreated, manager: None, changes: Vec::new(), is_unanswered: false };
-    type Answer<'a> = &'a dyn Fn() -> WriteResult;
-    let cases: [(Answer<'_>, &str, u64); 2] = [
-        (&|| WriteResult::Conflict(conflict(true)), "recreated", 0),
-        (&|| WriteResult::Conflict(conflict(false)), "statefulset/db is being changed all the time", 18),
-    ];
-    for (answer, expected, at) in cases {
+    for (conflict, expected, at) in [
+        (conflict(true), "recreated", 0),
+        (conflict(false), "statefulset/db is being changed all the time", 18),
+    ] {
         let mut cluster = FakeCluster::paused(3);
         let (mut stepper, _, now) = first_write(&mut cluster);
         let ended = (0..100).step_by(2).find_map(|elapsed| {
@@ -375,7 +373,8 @@ fn a_first_write_that_is_never_stored_ends_step() {
                 stepper.apply(TICK, now);
                 stepper.apply(cluster.look(), now);
             }
-            stepper.apply(LoopEvent::Answer(StepAnswer::Written(answer())), now);
+            stepper
+                .apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Conflict(conflict.clone()))), now);
             Some((stepper.outcome()?.clone(), elapsed))
         });
         let (outcome, elapsed) = ended.unwrap();
