@@ -16,8 +16,8 @@ use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    CauseChange, FollowedTarget, NoRollback, Outcome, Report, RollbackResult, RolloutFailure, ShortTimeout,
-    TargetResult,
+    CauseChange, FollowOptions, FollowedTarget, NoRollback, Outcome, Report, RollbackResult, RolloutFailure,
+    ShortTimeout, TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -155,6 +155,21 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns that no cause can fail a rollout, because each has to last longer than the command waits.
+#[must_use]
+pub fn timeout_before_causes(options: &FollowOptions) -> Option<String> {
+    let graces = options.fail_fast.into_iter().chain(options.fail_on.iter().map(|(_, grace)| *grace));
+    let (timeout, grace) = (options.timeout?, graces.min()?);
+    let shorter = go_duration::short(timeout / 2);
+    let [timeout_words, grace_words] = [timeout, grace].map(go_duration::short);
+    (timeout <= grace).then(|| {
+        format!(
+            "warning: --timeout {timeout_words} ends before a cause has lasted for {grace_words}, so only a progress deadline \
+             fails a rollout; for causes too: --fail-fast={shorter}"
+        )
+    })
 }
 
 /// Returns that the command stops following a target because the reader of its output exited. `is_undo` says that a failure
