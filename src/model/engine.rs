@@ -97,7 +97,7 @@ pub enum TargetEvent {
         /// Everything as it is known now. Its parts were read one after another.
         observation: Box<Observation>,
         /// Whether the warning events were read, or are forbidden.
-        knows_warnings: bool,
+        events_answered: bool,
     },
     /// A complete fresh observation, the answer to the task to refresh.
     Refreshed(Box<Observation>),

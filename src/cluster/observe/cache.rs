@@ -207,9 +207,9 @@ impl Cache {
         for workload in states {
             (target.workload, target.was_read) = (workload, true);
             let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
-            let knows_warnings = warnings.is_some_and(Collection::has_synced);
+            let events_answered = warnings.is_some_and(Collection::has_synced);
             let observation = Box::new(self.collections.observe(&target.workload, &[]));
-            events.push((id, TargetEvent::Observed { observation, knows_warnings }));
+            events.push((id, TargetEvent::Observed { observation, events_answered }));
         }
     }
 }

@@ -202,8 +202,8 @@ impl FollowedTarget {
     /// a rollback was written, a workload from before it would be judged as failed again, and is not taken.
     fn observe(&mut self, event: TargetEvent) -> Option<bool> {
         let (mut observation, is_refresh) = match event {
-            TargetEvent::Observed { observation, knows_warnings } => {
-                if knows_warnings {
+            TargetEvent::Observed { observation, events_answered } => {
+                if events_answered {
                     self.evaluation.warnings = Warnings::Read;
                 }
                 (*observation, false)

@@ -169,7 +169,7 @@ pub(crate) fn follower(observations: &[(u64, &[RolloutFixture])]) -> Follower {
                 pods: Some(rollout.pods().into_iter().map(Into::into).collect()),
                 events: Some(Events::default()),
             });
-            let observed = TargetEvent::Observed { observation, knows_warnings: true };
+            let observed = TargetEvent::Observed { observation, events_answered: true };
             let logs = rollout.logs.iter().cloned().map(TargetEvent::Log);
             for event in std::iter::once(observed).chain(logs) {
                 follower.apply(LoopEvent::Target(TargetId(index), event), at(*seconds));

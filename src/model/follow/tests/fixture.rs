@@ -121,7 +121,7 @@ impl Truth {
         let revisions = Revisions::of(&workload, owned);
         let observation =
             Observation { workload, revisions, pods: self.pods(), events: Some(Events::default()) };
-        TargetEvent::Observed { observation: Box::new(observation), knows_warnings: true }
+        TargetEvent::Observed { observation: Box::new(observation), events_answered: true }
     }
 
     pub(super) fn request_refresh(&self) -> TargetEvent {

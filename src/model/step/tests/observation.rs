@@ -74,7 +74,7 @@ impl FakeCluster {
 
 /// Returns the event of a watch with this observation.
 pub(super) fn watched(observation: Observation) -> TargetEvent {
-    TargetEvent::Observed { observation: Box::new(observation), knows_warnings: true }
+    TargetEvent::Observed { observation: Box::new(observation), events_answered: true }
 }
 
 pub(super) fn template(number: i64) -> Value {
