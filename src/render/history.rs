@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::age::age;
+use super::age::{age, start_age};
 use super::columns::{self, code, number_cell, or_dash};
 use super::json::{document, workload_json};
 use super::line::{Line, Style};
@@ -90,7 +90,7 @@ fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Line>
     let revision = entry.revision;
     let mut cells = vec![
         number_cell(revision.number.known(), revision.past_numbers.last().copied()),
-        or_dash(revision.created.map(|created| age(created, history.now))),
+        or_dash(entry.start.map(|start| start_age(start, history.now))),
         or_dash(entry.pods.map(pods)),
         state(entry),
         Line::of(changes(entry)),

@@ -89,7 +89,7 @@ pub enum UseEnd {
 /// A new template has a new revision. A return to an earlier template gives its revision a new number: a ReplicaSet stores
 /// the numbers that it had before (`deployment.kubernetes.io/revision-history`). A ControllerRevision does not, so it is a
 /// return if a revision with a lower number is newer, and if an undo was [taken back](taken_back).
-pub(crate) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
+pub(super) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     let mut uses: Vec<RevisionUse<'_>> = Vec::new();
     let mut newest: Option<Timestamp> = None; // the creation of the newest revision used so far
     for (number, was, revision) in numbered(observed) {

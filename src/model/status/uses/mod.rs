@@ -2,8 +2,9 @@
 
 mod dated;
 
+use self::dated::dated_uses;
+pub(crate) use self::dated::skips_numbers;
 pub use self::dated::{RevisionUse, UseEnd, UseStart};
-pub(crate) use self::dated::{dated_uses, skips_numbers};
 
 use std::collections::HashMap;
 
@@ -196,12 +197,16 @@ impl TemplateChange {
 /// wrote after that revision came into use.
 #[must_use]
 pub fn last_change(observed: &Observation) -> Option<TemplateChange> {
-    let mut uses = uses(observed);
+    last_change_of(observed, &uses(observed))
+}
+
+/// Returns the last change of the template of a workload with these [`uses`]; none if no stamp shows it.
+pub(crate) fn last_change_of(observed: &Observation, uses: &[RevisionUse<'_>]) -> Option<TemplateChange> {
     if observed.revisions.current().is_some() {
-        let last = uses.pop()?;
-        return Some(TemplateChange { start: last.start, by: last.by });
+        let last = uses.last()?;
+        return Some(TemplateChange { start: last.start, by: last.by.clone() });
     }
-    let changer = pending_changers(observed, &uses).into_iter().max_by_key(|author| author.time);
+    let changer = pending_changers(observed, uses).into_iter().max_by_key(|author| author.time);
     let last = uses.last().map(|last| last.start.earliest());
     let is_later = |author: &Authorship| last.is_none_or(|last| author.time > last);
     let author = changer.or_else(|| last_template_author(observed.workload.object()).filter(is_later))?;

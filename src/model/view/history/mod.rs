@@ -20,7 +20,7 @@ use crate::observation::{Observation, Role};
 use crate::revision::references::{Configuration, NamedConfiguration, ObjectKey};
 use crate::revision::{Integrity, PodCount, Revision};
 use crate::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
-use crate::status::uses::{RevisionUse, dated_uses, skips_numbers, template_author, uses};
+use crate::status::uses::{RevisionUse, TemplateChange, UseStart, last_change_of, skips_numbers, uses};
 
 /// The history of one workload.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub struct History<'a> {
 pub struct HistoryEntry<'a> {
     /// The revision.
     pub revision: &'a Revision,
+    /// When its latest use began; none if no stamp shows it.
+    pub start: Option<UseStart>,
     /// Its pods; none if pods cannot be read.
     pub pods: Option<PodCount>,
     /// Its role in the rollout.
@@ -58,8 +60,9 @@ impl<'a> History<'a> {
     #[must_use]
     pub fn of(observation: &'a Observation, now: Timestamp) -> Self {
         let (role, count) = (observation.roles(), observation.pod_counts());
-        let uses = dated_uses(observation);
+        let uses = uses(observation);
         let origins = cause_origins(&uses);
+        let starts: BTreeMap<_, _> = uses.iter().map(|one| (one.revision.name.as_str(), one.start)).collect();
         let present = uses.iter().filter(|one| one.number == one.revision.number.known());
         let predecessors: BTreeMap<&str, &Revision> =
             present.filter_map(|one| Some((one.revision.name.as_str(), one.before?))).collect();
@@ -81,6 +84,7 @@ impl<'a> History<'a> {
             row_above = Some((revision, template));
             HistoryEntry {
                 revision,
+                start: starts.get(revision.name.as_str()).copied(),
                 pods: count(revision),
                 role: role(revision),
                 integrity: revision.integrity(&observation.workload),
@@ -89,7 +93,8 @@ impl<'a> History<'a> {
             }
         });
         let entries = entries.collect();
-        Self { observation, author: template_author(observation), entries, now }
+        let change = last_change_of(observation, &uses);
+        Self { observation, author: change.as_ref().and_then(TemplateChange::author), entries, now }
     }
 }
 
