@@ -21,11 +21,12 @@ use crate::render::ui::{DocumentForm, TableForm};
 /// Prints one line for each workload: failed rollouts first, then those that progress with a cause,
 /// progress, are held, are not observed by their controller yet, and are complete; within that the longest
 /// first. SINCE is the age of the state, or of the last progress or the first cause of a rollout that progresses
-/// or is stuck. CAUSE is the first cause of status. On a terminal that is too narrow it is below its row. The last
-/// line counts the states.
+/// or is stuck. CAUSE is the first cause of status. On a terminal that is too narrow it is below its row, and
+/// REVISION and UPDATED can be left out. The last line counts the states.
 ///
-/// A StatefulSet is complete, as for kubectl, when every pod at or above its partition is updated. UPDATED
-/// then counts the pods that the partition keeps: 2/5, 3 held.
+/// A StatefulSet is complete, as for kubectl, when every pod at or above its partition is updated. STATE then
+/// also counts the pods that the partition keeps: complete, 3 held. Of a complete workload whose pause holds the
+/// next change it is: complete, paused.
 ///
 /// Each type is read with one list for the namespace, or with -A for the cluster.
 #[derive(Debug, Args)]

@@ -39,6 +39,12 @@ pub struct RecentChanges<'a> {
     pub now: Timestamp,
 }
 
+/// The width of a terminal from which NOW, which can be a cause, is beside its row, and not below it.
+const LEAST_WIDTH: usize = 100;
+
+/// The indentation of NOW below its row.
+const INDENT: &str = "    ";
+
 impl RecentChanges<'_> {
     /// Returns the table, with a last line that counts the changes.
     #[must_use]
@@ -60,12 +66,22 @@ impl RecentChanges<'_> {
         // Newest first. The rollouts of one workload stay in their order.
         rows.sort_by_key(|(start, _)| Reverse(start.earliest()));
         let rows = rows.into_iter().map(|(_, row)| row);
-        let rows: Vec<_> = std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
+        let mut rows: Vec<_> =
+            std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
+        let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
+        let is_narrow = width < LEAST_WIDTH && !options.wide && !options.markdown;
+        let below: Vec<Line> =
+            if is_narrow { rows.iter_mut().filter_map(Vec::pop).collect() } else { Vec::new() };
         let mut shortened = vec![("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)];
         shortened.extend([("BY", 8), ("CHANGES", 8), ("OBJECT", 16)]); // a time can be `at most 10m`
         let mut lines = if rows.len() > 1 { options.lines(rows, &shortened) } else { Vec::new() };
+        if is_narrow {
+            let below = below.into_iter().map(|now| now.indented(INDENT).wrapped(INDENT, width, usize::MAX));
+            lines =
+                lines.into_iter().zip(below).flat_map(|(row, now)| std::iter::once(row).chain(now)).collect();
+        }
         lines.extend((options.markdown && !lines.is_empty()).then(Line::default));
-        lines.push(Line::of(self.count()));
+        lines.extend(Line::of(self.count()).wrapped("  ", width, usize::MAX));
         lines
     }
 

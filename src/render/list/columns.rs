@@ -80,10 +80,14 @@ pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> Vec<Line> {
     columns(options).into_iter().map(|(_, cell)| cell(rollout, options.now)).collect()
 }
 
+/// Returns the state: of a complete rollout also what `--state held` and `--state paused` select it for: `complete, 3 held`.
 fn state(rollout: &RolloutView) -> Line {
-    let has_held_pods = rollout.held_pods() > 0;
-    let style = if has_held_pods { Style::Warning } else { state_style(rollout.state()) };
-    Line::styled(style, rollout.state().word())
+    let word = rollout.state().word();
+    match rollout.held_pods() {
+        1.. => Line::styled(Style::Warning, format!("{word}, {} held", rollout.held_pods())),
+        _ if rollout.is_next_change_paused() => Line::styled(Style::Warning, format!("{word}, paused")),
+        _ => Line::styled(state_style(rollout.state()), word),
+    }
 }
 
 /// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown.
@@ -97,15 +101,12 @@ fn revision(rollout: &RolloutView) -> String {
     }
 }
 
-/// Returns the updated pods: `2/5`, or `2/5, 3 held` for a complete rollout whose partition keeps the others. Before the
-/// controller has observed the live template, its counters are about another one.
+/// Returns the updated pods: `2/5`. Before the controller has observed the live template, its counters are about another one.
 fn updated(rollout: &RolloutView) -> Line {
-    let (counts, held) = (rollout.counts, rollout.held_pods());
-    match rollout.state() {
-        RolloutState::Unobserved => Line::of(format!("-/{}", counts.wanted)),
-        _ if held > 0 => Line::of(format!("{}/{}, {held} held", counts.updated, counts.wanted)),
-        _ => Line::of(format!("{}/{}", counts.updated, counts.wanted)),
-    }
+    let counts = rollout.counts;
+    let is_observed = rollout.state() != RolloutState::Unobserved;
+    let updated = if is_observed { counts.updated.to_string() } else { "-".to_owned() };
+    Line::of(format!("{updated}/{}", counts.wanted))
 }
 
 /// Returns the available pods: `3/3`, or `0/3 outage` if none serves.
@@ -158,12 +159,19 @@ pub(super) struct Room {
     pub(super) has_header: bool,
     /// The most lines of one cause.
     pub(super) cause_lines: usize,
+    /// The columns that may be left out, because the others say more.
+    pub(super) optional_columns: Option<[usize; 2]>,
     /// The column whose cells may lose their middle, if everything else does not suffice.
     pub(super) shortened_column: usize,
 }
 
+/// Returns the columns that a narrow terminal may leave out.
+pub(super) fn optional_columns(options: TableOptions) -> [usize; 2] {
+    ["REVISION", "UPDATED"].map(|name| index_of(name, options))
+}
+
 /// Returns the lines of each row: one line if all rows fit. Otherwise each cause goes below its row, wrapped between
-/// words, so that a command in it can be copied.
+/// words, so that a command in it can be copied; then optional columns are left out.
 pub(super) fn fitted(rows: Vec<Vec<Line>>, room: Room) -> Vec<Vec<Line>> {
     let lines = aligned(rows.clone());
     if lines.iter().all(|line| line.cells() <= room.width) {
@@ -173,6 +181,11 @@ pub(super) fn fitted(rows: Vec<Vec<Line>>, room: Room) -> Vec<Vec<Line>> {
     let (mut causes, mut cells): (Vec<_>, Vec<_>) = rows.into_iter().map(with_cause).unzip();
     if let Some(header) = causes.first_mut().filter(|_| room.has_header) {
         *header = Line::default();
+    }
+    for column in room.optional_columns.into_iter().flatten() {
+        if aligned(cells.clone()).iter().any(|line| line.cells() > room.width) {
+            cells.iter_mut().filter_map(|row| row.get_mut(column)).for_each(|cell| *cell = Line::default());
+        }
     }
     fit(&mut cells, room.width, &[(room.shortened_column, MIN_NAME_WIDTH)], Line::shortened_to);
     let blocks = aligned(cells).into_iter().zip(causes).map(|(line, cause)| {

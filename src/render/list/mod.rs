@@ -9,7 +9,7 @@ pub use watch::{WatchedList, event_json};
 
 use serde_json::{Map, Value, json};
 
-use self::columns::{Room, command_below, fitted, header, index_of, row};
+use self::columns::{Room, command_below, fitted, header, index_of, optional_columns, row};
 use super::age::in_utc;
 use super::columns::{aligned, markdown};
 use super::json::{document, merge, rollout_json};
@@ -43,7 +43,9 @@ pub fn table(
             let (width, shortened) =
                 if options.wide { (width.max(WIDE), "IMAGES") } else { (width, "WORKLOAD") };
             let shortened_column = index_of(shortened, options);
-            let room = Room { width, has_header, cause_lines: usize::MAX, shortened_column };
+            let optional_columns = (!options.wide).then(|| optional_columns(options));
+            let room =
+                Room { width, has_header, cause_lines: usize::MAX, optional_columns, shortened_column };
             let mut blocks = fitted(rows, room);
             for (block, rollout) in blocks.iter_mut().skip(usize::from(has_header)).zip(shown) {
                 block.extend(command_below(rollout).filter(|line| line.cells() <= width));
@@ -52,7 +54,9 @@ pub fn table(
         }
         None => aligned(rows),
     };
-    lines.extend(options.headers.then(|| last_line(all, options)));
+    let width = width.unwrap_or(usize::MAX);
+    let last = options.headers.then(|| last_line(all, options).wrapped("  ", width, usize::MAX));
+    lines.extend(last.unwrap_or_default());
     lines
 }
 

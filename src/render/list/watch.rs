@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::columns::{Room, STATE, TableOptions, fitted, header, index_of, row};
+use super::columns::{Room, STATE, TableOptions, fitted, header, index_of, optional_columns, row};
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
@@ -74,6 +74,7 @@ impl WatchedList {
             width: usable_width(size),
             has_header: options.headers,
             cause_lines: CAUSE_LINES,
+            optional_columns: Some(optional_columns(options)),
             shortened_column: index_of("WORKLOAD", options),
         };
         let possible = shown.get(..height.min(shown.len())).unwrap_or_default();
