@@ -14,7 +14,7 @@ use crate::observation::Observation;
 /// for a moment, and the kubelet retries an image pull.
 const ABSENCE_GRACE: Duration = Duration::from_secs(10);
 
-/// The shortest time between two reports of one cause. Restarts count up, and pods join one by one.
+/// The shortest time between two reports of one cause, because pods join one by one.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The causes of one rollout.
@@ -244,8 +244,9 @@ impl ReportedCause {
         self.fatal.map(|(since, grace)| since + grace)
     }
 
-    /// Whether the cause changed enough to report it again. The evidence changes with every attempt
-    /// to pull an image, so only its first appearance counts.
+    /// Whether the cause changed enough to report it again: another problem, other pods, that it needs a fix now. The
+    /// restarts of a crash loop count up, and the evidence changes with every attempt to pull an image, so that only its
+    /// first appearance counts.
     fn is_worth_reporting(&self) -> bool {
         if self.absent_since.is_some() {
             return false;
@@ -255,6 +256,7 @@ impl ReportedCause {
         // A container in a crash loop runs for a moment, and the cause then lacks its pod.
         let runs_between = now.id.ends_container() && now.pods.len() < before.pods.len();
         let has_other_pods = now.pods.len() != before.pods.len() && !runs_between;
-        !before.reads_as(now) || has_other_pods || before.restarts != now.restarts || is_explained
+        let is_serious = before.is_transient && !now.is_transient;
+        !before.reads_as(now) || has_other_pods || is_serious || is_explained
     }
 }

@@ -293,7 +293,12 @@ fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
 /// Returns the result of a target. None where another line says so, as kubectl's last one of a complete rollout.
 fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameContext) -> Option<String> {
     let name = names.name(target.workload());
-    let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
+    // After a colon kubectl's line is a part of the sentence.
+    let last = match result.line.strip_prefix("Waiting") {
+        _ if result.line.is_empty() => String::new(),
+        Some(rest) => format!(": waiting{rest}"),
+        None => format!(": {}", result.line),
+    };
     Some(match &result.outcome {
         Outcome::Reached
             if target.verdict().is_none_or(|verdict| verdict.state == RolloutState::Complete) =>

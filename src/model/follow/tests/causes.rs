@@ -61,9 +61,11 @@ fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
         fixture.becomes(with_pod(&crashing(restarts)));
     }
     let steps: Vec<_> = fixture.causes().iter().map(|(step, _)| *step).collect();
-    assert_eq!(steps[0], CauseChange::Appeared);
-    assert!(steps[1..].iter().all(|step| *step == CauseChange::Changed), "{steps:?}");
-    assert!(steps.len() <= 10, "90 seconds: {}", steps.len());
+    assert_eq!(
+        steps,
+        [CauseChange::Appeared, CauseChange::Changed],
+        "it needs a fix from the second restart"
+    );
     let logs: Vec<_> =
         fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::ReadLog(..))).collect();
     let place = LogRef { pod: "a".into(), container: "app".into(), previous: false };
