@@ -98,7 +98,7 @@ pub fn replaced_by_recorded(observed: &Observation) -> Option<String> {
 #[must_use]
 pub fn restored(workload: &Workload, after: &Value) -> Option<String> {
     let words = restored_words(workload, after)?;
-    Some(format!("note: the annotation of the hold restores {words}"))
+    Some(format!("note: restores what the hold recorded: {words}"))
 }
 
 /// Returns why pods stay held although neither `pause` nor `step` holds the workload, and the command that updates

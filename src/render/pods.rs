@@ -9,6 +9,7 @@ use crate::model::change::effect::{Effect, UpdatePace, UpdatedPods};
 use crate::model::diff::TemplatePath;
 use crate::model::diff::pod_update::{RESIZE_GATE, needs_only_resize};
 use crate::model::hold::HeldBy;
+use crate::model::kind::strategy::partition_words;
 use crate::model::text::plural::{first_of, plural};
 
 /// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
@@ -56,7 +57,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     let why = effect.held_by.filter(|_| is_holding).map(|held_by| match held_by {
         HeldBy::Paused => format!("the pause keeps {held}"),
         HeldBy::OnDelete => format!("OnDelete keeps {held} until they are deleted"),
-        HeldBy::Partition(partition) => format!("partition {partition} keeps {held}"),
+        HeldBy::Partition(partition) => format!("{} keeps {held}", partition_words(partition)),
         HeldBy::Plan => format!("the plan of step keeps {held}"),
     });
     let Some(replaced) = &effect.replaced else {

@@ -108,7 +108,7 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
         }
         PreviewWarning::LeavesFields(left) => {
             let until = command("until kubectl rollout2 resume {}", [workload.command_target()]);
-            format!("warning: it leaves {left} of the plan of step for {target}, {until}")
+            format!("warning: it leaves {target} with {left}, from the plan of step, {until}")
         }
         PreviewWarning::Owner(owner) => owner_warnings::before_an_apply(owner, workload),
         PreviewWarning::KeepsNoHistory => {

@@ -96,7 +96,7 @@ fn a_partition_reports_the_held_ordinals() {
         (2, 0, 1, "complete", "partition 2 keeps web-0..web-1 on revision 1", 0),
         (1, 10, 2, "complete", "partition 1 keeps web-10 on revision 1", 0),
         (3, 0, 0, "held", "partition 3 keeps web-0..web-2 on revision 1", 5),
-        (2_147_483_647, 0, 0, "held", "partition 2147483647 keeps web-0..web-2 on revision 1", 5),
+        (2_147_483_647, 0, 0, "held", "the partition keeps web-0..web-2 on revision 1", 5),
     ] {
         let objects = partitioned(partition, start, updated);
         let document = document("StatefulSet", &objects);

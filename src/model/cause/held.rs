@@ -86,7 +86,11 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
         several => several.iter().map(|pod| pod.name.as_str()).collect::<Vec<_>>().join(", "),
     };
     let revision = revision_text(&kept, context);
-    let summary = format!("partition {partition} keeps {names} on {revision}{}", hold_author(workload));
+    let summary = format!(
+        "{} keeps {names} on {revision}{}",
+        strategy::partition_words(partition),
+        hold_author(workload)
+    );
     let cause = Cause::new(CauseId::Partition, summary);
     Some(Cause { pods: kept.iter().map(|pod| pod.name.clone()).collect(), ..cause })
 }

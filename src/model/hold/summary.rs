@@ -186,25 +186,31 @@ fn restored_fields(workload: &Workload, after: &Value) -> Vec<Change> {
     Diff::between(&from, &to, SecretValues::Shown).changes().to_vec()
 }
 
-/// Returns the changes as words: `spec.minReadySeconds 2147483646 -> 5, spec.paused true removed`; none without changes.
+/// Returns the changes as words: `spec.strategy.rollingUpdate.maxUnavailable 40% -> 25%, no spec.minReadySeconds`; none without
+/// changes. A value that only holds is left out: it means nothing to a user.
 #[must_use]
 pub fn restored_words(workload: &Workload, after: &Value) -> Option<String> {
-    let word = |change: &Change| format!("{} {}", change.path, change.words());
+    let only_holds = |value: &Value| value.as_i64().is_some_and(strategy::only_holds);
+    let word = |change: &Change| match (&change.from, &change.to) {
+        (Some(from), Some(to)) if only_holds(from) => format!("{} {}", change.path, short_text(to)),
+        (Some(from), None) if only_holds(from) => format!("no {}", change.path),
+        _ => format!("{} {}", change.path, change.words()),
+    };
     let words: Vec<String> = restored_fields(workload, after).iter().map(word).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// Returns that an ended plan left fields, and the command that restores them: `left with progressDeadlineSeconds
-/// 2147483647 of a plan that another client ended, until kubectl rollout2 resume deployment/web`.
+/// Returns that an ended plan left fields, and the command that restores them: `left with no progress deadline by a plan that
+/// another client ended, until kubectl rollout2 resume deployment/web`.
 #[must_use]
 pub fn left_words(workload: &Workload) -> Option<String> {
     let left = left_fields(workload)?;
     let resume = resume_command(workload);
-    Some(format!("left with {left} of a plan that another client ended, until {resume}"))
+    Some(format!("left with {left} by a plan that another client ended, until {resume}"))
 }
 
 /// Returns the fields of an ended plan that stay, with their values: another client wrote only some of the fields that
-/// held. `progressDeadlineSeconds 2147483647`.
+/// held. `no progress deadline, strategy.rollingUpdate.maxUnavailable 40%`.
 #[must_use]
 pub fn left_fields(workload: &Workload) -> Option<String> {
     let hold = Hold::readable(workload).filter(|hold| !hold.is_in_force(workload))?;
@@ -217,7 +223,12 @@ pub fn left_fields(workload: &Workload) -> Option<String> {
     let word = |change: &Change| {
         let from = change.from.as_ref().map(short_text).unwrap_or_default();
         let place = change.path.to_string();
-        format!("{} {from}", place.strip_prefix("spec.").unwrap_or(&place))
+        match place.strip_prefix("spec.").unwrap_or(&place) {
+            "progressDeadlineSeconds" if from.parse().is_ok_and(strategy::only_holds) => {
+                "no progress deadline".to_owned()
+            }
+            field => format!("{field} {from}"),
+        }
     };
     let words: Vec<String> = left.iter().map(word).collect();
     (!words.is_empty()).then(|| words.join(", "))

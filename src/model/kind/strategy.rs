@@ -62,6 +62,17 @@ pub fn partition(workload: &Workload) -> i64 {
     update_strategy(workload).map_or(0, |strategy| partition_of(workload, strategy))
 }
 
+/// Whether a number is one that no workload needs, and that only holds: a partition above every pod, a time that never passes.
+pub(crate) fn only_holds(value: i64) -> bool {
+    value >= i64::from(i32::MAX) - 1 // `minReadySeconds` has to be less than `progressDeadlineSeconds`
+}
+
+/// Returns a partition in words: `partition 3`; `the partition` for the one of a pause, which is above every pod.
+#[must_use]
+pub fn partition_words(partition: i64) -> String {
+    if only_holds(partition) { "the partition".to_owned() } else { format!("partition {partition}") }
+}
+
 /// Returns how many pods the partition of another strategy of a workload holds.
 #[must_use]
 pub fn partition_of(workload: &Workload, strategy: &Value) -> i64 {

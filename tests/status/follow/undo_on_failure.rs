@@ -184,7 +184,7 @@ async fn a_rollback_that_ends_a_hold_prints_what_it_restores() {
     cluster.run("step statefulset/db --timeout 2s").await.ends(3);
     let output = cluster.status("statefulset/db --undo-on-failure --replace-stuck-pods").await;
     assert_eq!((output.exit, image(&cluster, &db).as_str()), (4, "app:1.0"), "{}", output.transcript);
-    output.reports("note: the annotation of the hold restores spec.updateStrategy");
+    output.reports("note: restores what the hold recorded: spec.updateStrategy");
 }
 
 #[tokio::test(start_paused = true)]

@@ -131,7 +131,7 @@ async fn a_plan_whose_min_ready_seconds_another_client_replaced_leaves_no_field(
             web.cluster.editor().patch(&target, &patch);
             web.cluster.advance(60).await;
             let status = web.cluster.status("deployment/web --watch=false").await;
-            status.reports("is left with progressDeadlineSeconds 2147483647, strategy.rollingUpdate.max");
+            status.reports("is left with no progress deadline, strategy.rollingUpdate.max");
             web.cluster.run("resume deployment/web").await.ends(0);
         }
         let own = strategy(&json!("25%"), &json!("25%"));
@@ -221,7 +221,8 @@ async fn undo_prints_the_strategy_that_it_restores_from_the_annotation() {
     for flags in ["--dry-run", ""] {
         let output = web.cluster.run(&format!("undo deployment/web {flags}")).await;
         output.ends(0);
-        let note = output.stderr.lines().find(|line| line.contains("the annotation of the hold restores "));
+        let note =
+            output.stderr.lines().find(|line| line.contains("note: restores what the hold recorded: "));
         let change = "spec.strategy.rollingUpdate.maxUnavailable 25% -> 100%";
         assert!(note.is_some_and(|note| note.contains(change)), "{}", output.transcript);
     }
