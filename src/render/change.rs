@@ -68,8 +68,7 @@ pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
 #[must_use]
 pub fn receipt(before: &Observation) -> Option<String> {
     let current = before.revisions.current()?;
-    let word = if current.hash.is_empty() { current.name.clone() } else { format!("hash:{}", current.hash) };
-    Some(receipt_to(&before.workload, &word))
+    Some(receipt_to(&before.workload, before.revisions.word_of(current)))
 }
 
 /// Returns the line with the command that takes a restart back. It names the template before by its digest, because
@@ -84,14 +83,13 @@ pub fn restart_receipt(before: &Workload, is_expected: bool) -> Option<String> {
             "note: the template of {target} was changed while its restart was prepared; its revisions: {history}"
         ));
     }
-    let word = || format!("sha256:{}", before.template_digest().short());
+    let word = || Word::text(&format!("sha256:{}", before.template_digest().short()), "REVISION");
     let keeps_none = before.object().int("/spec/revisionHistoryLimit") == Some(0);
-    (before.is_observed() && !keeps_none).then(|| receipt_to(before, &word()))
+    (before.is_observed() && !keeps_none).then(|| receipt_to(before, word()))
 }
 
-fn receipt_to(before: &Workload, revision: &str) -> String {
-    let words = [before.command_target(), Word::text(revision, "REVISION")];
-    command("to take this back: kubectl rollout2 undo {} --to {}", words)
+fn receipt_to(before: &Workload, revision: Word) -> String {
+    command("to take this back: kubectl rollout2 undo {} --to {}", [before.command_target(), revision])
 }
 
 /// Returns the preview of a verb that changes no field of the template but a timestamp.
@@ -142,12 +140,15 @@ mod tests {
             Workload::of_json(&deployment).unwrap()
         };
         let workload = |observed| workload_with(observed, None);
-        for (labels, word) in
-            [(json!({"pod-template-hash": "7c5d9"}), "hash:7c5d9"), (json!({}), "web-first")]
-        {
-            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": {}}, "metadata": {
-                "name": "web-first", "labels": labels, "ownerReferences": [{"controller": true, "uid": "u"}]}});
-            let revisions = Revisions::of(&workload(2), Object::read(replica_set));
+        for (numbers, word) in [(&["7"][..], "7"), (&["7", "7"], "web-0"), (&[], "web-0")] {
+            let replica_set = |index: usize, number: Option<&&str>| {
+                let annotations = json!({"deployment.kubernetes.io/revision": number});
+                let template = if index == 0 { json!({}) } else { json!({"of": "another"}) };
+                json!({"kind": "ReplicaSet", "spec": {"template": template}, "metadata": {"name": format!("web-{index}"),
+                    "annotations": annotations, "ownerReferences": [{"controller": true, "uid": "u"}]}})
+            };
+            let sets = (0..numbers.len().max(1)).map(|index| replica_set(index, numbers.get(index)));
+            let revisions = Revisions::of(&workload(2), sets.filter_map(|set| Object::read(set).ok()));
             let before = Observation { workload: workload(2), revisions, pods: None, events: None };
             let line = format!("to take this back: kubectl rollout2 undo deployment/web --to {word}");
             assert_eq!(receipt(&before), Some(line));

@@ -120,7 +120,7 @@ pub fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: bool) -
     let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
     // By name: the controller gives the revision another number.
     let undo = [target, Word::name(&undo.to.name, "REVISION")];
-    let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
+    let undo = command("kubectl rollout2 undo {} --to {} --replace-stuck-pods", undo);
     let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
     vec![
         format!("warning: {}", pods_block(&names, stuck.len())),
@@ -161,7 +161,9 @@ pub fn no_pod_replaced(after: &Workload) -> Option<String> {
     } else {
         let partition = strategy::partition(after);
         let holds_all = partition > 0 && partition >= after.wanted();
-        holds_all.then(|| format!("partition {partition} keeps all of them on their revision"))?
+        holds_all.then(|| {
+            format!("{} keeps all of them on their revision", strategy::partition_words(partition))
+        })?
     };
     Some(format!("note: no pod of {} is replaced: {reason}", after.target()))
 }
@@ -227,7 +229,7 @@ pub fn changed_before(workloads: &[Workload]) -> Option<String> {
 pub fn still_progressing(views: &[RolloutView], now: Timestamp) -> Vec<String> {
     let mut notes: Vec<_> = views.iter().take(MAX_NAMES).map(|view| left_out_note(view, now)).collect();
     if let Some(more) = views.len().checked_sub(MAX_NAMES).filter(|more| *more > 0) {
-        notes.push(format!("note: left out {more} more that progress"));
+        notes.push(format!("note: not rolled back: {more} more that are still progressing"));
     }
     notes
 }
@@ -245,7 +247,7 @@ fn left_out_note(view: &RolloutView, now: Timestamp) -> String {
     let name = view.workload.target();
     let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
     let cause = view.causes.iter().find(|cause| cause.needs_a_fix());
-    let although = cause.map(|cause| format!(", although: {}", cause.summary)).unwrap_or_default();
+    let cause = cause.map(|cause| format!("; it may recover from: {}", cause.summary)).unwrap_or_default();
     let too = view.rollback.as_ref().map(|back| format!("; to roll it back too: {back}")).unwrap_or_default();
-    format!("note: left out {name}: progressing{lasting}, {}{although}{too}", serving_words(view))
+    format!("note: not rolled back: {name}, still progressing{lasting}, {}{cause}{too}", serving_words(view))
 }

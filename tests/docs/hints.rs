@@ -66,7 +66,7 @@ fn with_names(command: &str) -> String {
         let (_, rest) = piece.split_once('}').unwrap_or_default();
         whole += match &whole {
             whole if whole.ends_with('/') => "db",
-            whole if whole.ends_with("--to-revision ") => "3",
+            whole if whole.ends_with("--to ") => "3",
             _ => "statefulset/db",
         };
         whole += rest;

@@ -200,13 +200,12 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     let error = format!(
         "error: revision {from}, from which the plan of statefulset/db began, is not stored any more\n"
     );
-    let choose = "hint: choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER\n";
+    let choose = "hint: choose one: kubectl rollout2 undo statefulset/db -n default --to NUMBER\n";
     assert_eq!((undone.exit, undone.stderr), (1, error + choose));
     let args = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
     let failed = run_in_shell(&cluster, &args).await;
     failed.ends(4);
-    let choose =
-        "to roll back, choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER";
+    let choose = "to roll back, choose one: kubectl rollout2 undo statefulset/db -n default --to NUMBER";
     assert_eq!(hints(&failed.transcript), [choose], "{}", failed.transcript);
     cluster.advance(60).await;
     assert_eq!((replicas_on(&cluster, &db, "app:1.5"), replicas_on(&cluster, &db, "app:1.0")), (1, 0));

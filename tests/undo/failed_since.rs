@@ -52,7 +52,7 @@ async fn a_rollout_that_may_still_end_well_is_named() {
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(5).await;
     let output = cluster.run("undo --failed").await;
-    let note = "note: left out deployment/web: progressing for 5s, 2/2 available on revision 1, although: crashed, exit 1; to \
+    let note = "note: not rolled back: deployment/web, still progressing for 5s, 2/2 available on revision 1; it may recover from: crashed, exit 1; to \
                 roll it back too: kubectl rollout2 undo deployment/web -n default\n";
     assert!(output.stderr.starts_with(note), "{}", output.transcript);
     output.reports_last("no rollout is failed or stuck: nothing is rolled back\n");
@@ -66,7 +66,7 @@ async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_
     cluster.editor().set_image(&agent, "app:2.0-notready");
     cluster.advance(720).await;
     let output = cluster.run("undo --failed").await;
-    let note = "note: left out daemonset/agent: progressing for 12m, 2/3 available on revision 1; to roll it back too: \
+    let note = "note: not rolled back: daemonset/agent, still progressing for 12m, 2/3 available on revision 1; to roll it back too: \
                 kubectl rollout2 undo daemonset/agent -n default\n";
     assert!(output.stderr.starts_with(note), "{}", output.transcript);
     let command = note.rsplit_once("kubectl rollout2 ").unwrap().1.trim();

@@ -69,11 +69,9 @@ async fn each_of_several_rollbacks_can_be_taken_back() {
     let output = server.command(["undo", "deployment/web", "statefulset/db"]).run_async().await;
     let receipts: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take ")).collect();
     assert_eq!(receipts.len(), 2, "{}", output.stderr);
-    let pinned =
-        |target: &str| format!("to take this back: kubectl rollout2 undo {target} -n shop --to hash:");
-    for (receipt, target) in receipts.iter().zip(["deployment/web", "statefulset/db"]) {
-        assert!(receipt.starts_with(&pinned(target)), "{}", output.stderr);
-    }
+    let pinned = ["deployment/web -n shop --to 5", "statefulset/db -n shop --to 4"]
+        .map(|words| format!("to take this back: kubectl rollout2 undo {words}"));
+    assert_eq!(receipts, pinned, "{}", output.stderr);
     let image = |key: &Key| object(&server.sim, key)["spec"]["template"].clone();
     let rolled_back = [image(&web()), image(&db())];
     for key in [web(), db()] {
@@ -299,12 +297,14 @@ async fn a_restart_beside_another_release_has_no_command_that_takes_it_back() {
 /// The receipt also works after the rollback got another number.
 #[tokio::test]
 async fn the_receipt_takes_the_rollback_back() {
-    for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
+    for (target, key, number) in
+        [("deployment/web", web(), 5), ("statefulset/db", db(), 4), ("daemonset/agent", agent(), 4)]
+    {
         let server = Cluster::recorded("shop").start();
         let output = server.command(["undo", target]).run_async().await;
         let receipt = output.stderr.lines().last().unwrap();
         let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
-        assert!(command.starts_with(&format!("undo {target} -n shop --to hash:")), "{}", output.stderr);
+        assert_eq!(command, format!("undo {target} -n shop --to {number}"), "{}", output.stderr);
         observe(&server.sim, &key);
         let again = server.command(command.split(' ')).run_async().await;
         again.ends(0);

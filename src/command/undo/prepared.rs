@@ -157,20 +157,19 @@ pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Res
         .filter(|_| request.failed || request.to_revision == TargetRevision::Previous);
     let found = match blocked {
         Some(current) if request.replace_stuck_pods => Ok(current),
-        Some(current) if request.failed => return Err(already_rolled_back(&observed.workload, current)),
+        Some(current) if request.failed => return Err(already_rolled_back(observed, current)),
         _ => request.to_revision.find(observed),
     };
     found.map_err(|error| with_history_hint(error, &observed.workload))
 }
 
 /// Another rollback would not help: the controller waits for the pods of the revision that was undone.
-fn already_rolled_back(workload: &Workload, current: &Revision) -> Error {
-    let message =
-        format!("{} already runs revision {}, and a stuck pod blocks it", workload.target(), current.label());
-    Error::new(ErrorKind::Refused, message).hint(command(
-        "to delete the pod: kubectl rollout2 undo {} --to-revision current --replace-stuck-pods",
-        [workload.command_target()],
-    ))
+fn already_rolled_back(observed: &Observation, current: &Revision) -> Error {
+    let (workload, label) = (&observed.workload, current.label());
+    let message = format!("{} already runs revision {label}, and a stuck pod blocks it", workload.target());
+    let words = [workload.command_target(), observed.revisions.word_of(current)];
+    let hint = "to delete the pod: kubectl rollout2 undo {} --to {} --replace-stuck-pods";
+    Error::new(ErrorKind::Refused, message).hint(command(hint, words))
 }
 
 /// Returns the workload as the rollback makes it, with the revision that it returns to.

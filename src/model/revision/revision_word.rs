@@ -2,6 +2,7 @@
 
 use super::{Revision, Revisions};
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::shell_command::Word;
 
 /// The shortest digest prefix that is accepted.
 const SHORTEST_DIGEST: usize = 6;
@@ -142,6 +143,17 @@ impl RevisionWord {
         let candidates: Vec<_> = candidates.iter().map(|revision| described(revision)).collect();
         Error::new(ErrorKind::NotFound, format!("revision {self} could be any of {}", candidates.join(", ")))
             .hint("use the full name of its ReplicaSet or ControllerRevision, hash:HASH or sha256:DIGEST")
+    }
+}
+
+impl Revisions {
+    /// Returns the word by which a printed command names a revision: its number, or its name if it has none or shares it.
+    #[must_use]
+    pub fn word_of(&self, revision: &Revision) -> Word {
+        let number = revision.number.known();
+        let is_shared = self.iter().filter(|other| other.number.known() == number).count() > 1;
+        let word = if is_shared { revision.name.clone() } else { revision.label() };
+        Word::text(&word, "REVISION")
     }
 }
 

@@ -134,7 +134,7 @@ fn status(target: Word) -> String {
 fn roll_back(workload: &Workload, view: Option<&PlanView>) -> String {
     let target = workload.command_target();
     if view.is_some_and(|view| view.from.is_none()) {
-        return command("to roll back, choose one: kubectl rollout2 undo {} --to-revision NUMBER", [target]);
+        return command("to roll back, choose one: kubectl rollout2 undo {} --to NUMBER", [target]);
     }
     command("to roll back: kubectl rollout2 undo {}", [target])
 }
@@ -202,7 +202,7 @@ fn end_leftover(workload: &Workload) -> String {
     match left_fields(workload) {
         Some(left) => {
             let restore = command("kubectl rollout2 resume {}", [workload.command_target()]);
-            format!("to replace {left} of the ended plan: {restore}")
+            format!("to restore what the ended plan changed ({left}): {restore}")
         }
         None => command(
             "remove the annotation of the hold that another client ended: kubectl rollout2 resume {}",

@@ -7,7 +7,7 @@ pub use target_revision::TargetRevision;
 
 use serde_json::Value;
 
-use self::target_revision::{is_replaced_by_earlier, is_rollback_from, is_undo, revision_word};
+use self::target_revision::{is_replaced_by_earlier, is_rollback_from, is_undo};
 use crate::api::managed_fields::LAST_APPLIED;
 use crate::api::object::Object;
 use crate::api::patch::{FieldPath, Patch};
@@ -83,7 +83,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
         if !options.resume && Hold::in_force(workload).is_none() {
             let is_default =
                 matches!(TargetRevision::Previous.find(observation), Ok(one) if one.name == to.name);
-            return Err(refused_while_paused(workload, Some(to).filter(|_| !is_default)));
+            return Err(refused_while_paused(observation, Some(to).filter(|_| !is_default)));
         }
         end_pause(workload, &mut patch);
     }
@@ -130,11 +130,12 @@ pub fn change_cause_patch(workload: &Workload, to: &Revision, cause: &str) -> Op
 }
 
 /// Returns the error for a paused workload. The hint names a revision that is not the default.
-fn refused_while_paused(workload: &Workload, to: Option<&Revision>) -> Error {
+fn refused_while_paused(observation: &Observation, to: Option<&Revision>) -> Error {
+    let workload = &observation.workload;
     let target = workload.target();
     let hint = match to {
         Some(to) => {
-            let words = [workload.command_target(), revision_word(to)];
+            let words = [workload.command_target(), observation.revisions.word_of(to)];
             command("kubectl rollout2 undo {} --to {} --resume", words)
         }
         None => command("kubectl rollout2 undo {} --resume", [workload.command_target()]),
@@ -219,29 +220,16 @@ fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevision) 
 /// that the user wrote `previous` or `-N`: after an automatic rollback these are what failed. Without such a word `undo` does
 /// what kubectl does.
 #[must_use]
-pub fn unasked_refusal(
-    observation: &Observation,
-    to: &Revision,
-    word: &TargetRevision,
-    counts_back: bool,
-) -> Option<Error> {
-    let (workload, label) = (&observation.workload, to.label());
-    let target = workload.target();
-    let sentence = doubts(observation, to, word).into_iter().find_map(|doubt| match doubt {
-        Doubt::Unproven => {
-            Some(format!("no pod of revision {label} of {target} runs, so nothing proves that it works"))
-        }
-        Doubt::ReplacedByEarlier { current, is_undo: true, .. } if counts_back => {
-            let current = current.label();
-            Some(format!(
-                "revision {label} of {target} was just rolled back to {current}, and this brings it back"
-            ))
-        }
-        _ => None,
-    })?;
-    let words = [workload.command_target(), revision_word(to)];
-    let hint = command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words);
-    Some(Error::new(ErrorKind::Refused, sentence + "; nothing was written").hint(hint))
+pub fn unproven_refusal(observation: &Observation, to: &Revision) -> Error {
+    let workload = &observation.workload;
+    let sentence = format!(
+        "no pod of revision {} of {} runs, so nothing proves that it works; nothing was written",
+        to.label(),
+        workload.target()
+    );
+    let words = [workload.command_target(), observation.revisions.word_of(to)];
+    Error::new(ErrorKind::Refused, sentence)
+        .hint(command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words))
 }
 
 /// Returns the revision that `undo` replaced by the current one; none if the present rollout is no `undo`.
@@ -267,9 +255,9 @@ pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
 /// another rollback: going back would end at the revision that was rolled back.
 #[must_use]
 pub fn rollback_command(observation: &Observation) -> Option<String> {
-    if blocked_rollback(observation).is_some() {
-        let target = observation.workload.command_target();
-        return Some(command("kubectl rollout2 undo {} --to current --replace-stuck-pods", [target]));
+    if let Some(current) = blocked_rollback(observation) {
+        let words = [observation.workload.command_target(), observation.revisions.word_of(current)];
+        return Some(command("kubectl rollout2 undo {} --to {} --replace-stuck-pods", words));
     }
     if is_rollback(observation) {
         return None;
@@ -282,8 +270,8 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
         return None;
     }
     let is_default = default.is_some_and(|default| default.name == to.name);
-    let to_flag =
-        if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision_word(to)]) };
+    let named = || Word::command(" --to {}", [observation.revisions.word_of(to)]);
+    let to_flag = if is_default { Word::command("", []) } else { named() };
     let is_stuck = !stuck_pods(observation, &observation.workload, Some(to)).is_empty();
     let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
     let workload = &observation.workload;

@@ -8,7 +8,7 @@ use crate::hold::plan::{Hold, StartRevision, is_rolling_back};
 use crate::kind::Workload;
 use crate::observation::Observation;
 use crate::revision::{Revision, RevisionWord};
-use crate::text::shell_command::{Word, command};
+use crate::text::shell_command::command;
 
 /// The value of `--to-revision`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,16 +81,17 @@ fn already_rolled_back(observation: &Observation, from: &Revision) -> Error {
     let workload = &observation.workload;
     let current = observation.revisions.current().map_or_else(String::new, Revision::label);
     let serves = observation.pod_counts_or_status()(from).ready > 0;
-    let (target, from) = (workload.target(), from.label());
+    let (target, label) = (workload.target(), from.label());
     let (rest, hint) = if serves {
-        let hint = "to return to it: kubectl rollout2 undo {} --to stable";
-        (format!("; revision {from} serves"), hint)
+        let words = [workload.command_target(), observation.revisions.word_of(from)];
+        let hint = command("to return to it: kubectl rollout2 undo {} --to {}", words);
+        (format!("; revision {label} serves"), hint)
     } else {
-        (" either".to_owned(), "to see why: kubectl rollout2 status {}")
+        (" either".to_owned(), command("to see why: kubectl rollout2 status {}", [workload.command_target()]))
     };
     let sentence =
-        format!("{target} was rolled back from revision {from} to {current}, which is not healthy{rest}");
-    Error::new(ErrorKind::Refused, sentence).hint(command(hint, [workload.command_target()]))
+        format!("{target} was rolled back from revision {label} to {current}, which is not healthy{rest}");
+    Error::new(ErrorKind::Refused, sentence).hint(hint)
 }
 
 /// Returns the newest revision other than the current one. Once the controller observed the live
@@ -155,7 +156,7 @@ fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {
 }
 
 fn choose_one(workload: &Workload) -> String {
-    command("choose one: kubectl rollout2 undo {} --to-revision NUMBER", [workload.command_target()])
+    command("choose one: kubectl rollout2 undo {} --to NUMBER", [workload.command_target()])
 }
 
 fn no_previous_revision(workload: &Workload) -> Error {
@@ -191,7 +192,7 @@ fn choice(observation: &Observation) -> String {
     match TargetRevision::Previous.find(observation) {
         Ok(previous) if !is_replaced_by_current(observation, previous) => command(
             "for the revision before it: kubectl rollout2 undo {} --to {}",
-            [target, revision_word(previous)],
+            [target, observation.revisions.word_of(previous)],
         ),
         _ => command("to choose one for --to: kubectl rollout2 history {}", [target]),
     }
@@ -249,11 +250,6 @@ pub(super) fn is_replaced_by_earlier(revision: &Revision, current: &Revision) ->
     let was_lower = numbers.is_some_and(|(was, number)| *was < number);
     let is_older = current.created.zip(revision.created).is_some_and(|(current, other)| current < other);
     was_lower || is_older
-}
-
-/// Returns the word that names a revision: its number, or else its name.
-pub(super) fn revision_word(revision: &Revision) -> Word {
-    Word::text(&revision.label(), "REVISION")
 }
 
 #[cfg(test)]
