@@ -2,8 +2,8 @@
 
 use super::line::{Line, Style};
 use super::state_words::NameContext;
-use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
+use crate::model::cause::{Cause, Severity};
 use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
@@ -100,17 +100,17 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the mark of a cause: `-` for a hold, `~` for one that may resolve automatically, `!` for all others.
 fn mark(cause: &Cause) -> char {
-    match cause.id {
-        id if id.is_hold() => '-',
-        _ if cause.is_transient => '~',
-        _ => '!',
+    match cause.severity {
+        Severity::Hold => '-',
+        Severity::MayPass => '~',
+        Severity::NeedsFix | Severity::Fatal => '!',
     }
 }
 
 /// Returns what a cause affects: `web-1`, `web-1 and 49 more`, or the workload. A hold affects the workload.
 fn whose(cause: &Cause, workload: &Workload, names: NameContext) -> String {
     match cause.pods.as_slice() {
-        _ if cause.id.is_hold() => names.name(workload),
+        _ if cause.severity == Severity::Hold => names.name(workload),
         [] => names.name(workload),
         [only] => only.clone(),
         [example, others @ ..] => format!("{example} and {} more", others.len()),

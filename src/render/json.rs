@@ -7,7 +7,7 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::model::cause::Cause;
+use crate::model::cause::{Cause, Severity};
 use crate::model::change::effect::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::kind::Workload;
@@ -90,8 +90,8 @@ pub(super) fn pods_json(counts: Counts, available: Option<i64>) -> Value {
 pub(super) fn cause_json(cause: &Cause) -> Value {
     json!({
         "id": cause.id.name(),
-        "transient": cause.is_transient,
-        "hold": cause.id.is_hold(),
+        "transient": cause.severity == Severity::MayPass,
+        "hold": cause.severity == Severity::Hold,
         "summary": cause.summary,
         "container": cause.container,
         "pods": cause.pods.len(),

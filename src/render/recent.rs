@@ -292,7 +292,7 @@ fn configuration_json(changed: &ConfigurationChange) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::cause::{Cause, CauseId};
+    use crate::model::cause::{Cause, CauseId, Severity};
     use crate::model::kind::verdict::Verdict;
     use crate::model::observation::Observation;
 
@@ -300,14 +300,12 @@ mod tests {
     fn only_a_cause_that_needs_a_fix_is_in_the_place_of_the_pods() {
         let workload = json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"replicas": 3}});
         let observed = Observation::of_alone(Workload::of_json(&workload).unwrap());
-        for (is_transient, expected) in
-            [(true, "progressing, 0/3 updated, 0/3 available"), (false, "progressing: why")]
-        {
-            let causes = vec![Cause {
-                summary: "why".to_owned(),
-                is_transient,
-                ..Cause::new(CauseId::QuotaExceeded, "")
-            }];
+        for (severity, expected) in [
+            (Severity::MayPass, "progressing, 0/3 updated, 0/3 available"),
+            (Severity::Fatal, "progressing: why"),
+        ] {
+            let causes =
+                vec![Cause { summary: "why".to_owned(), severity, ..Cause::new(CauseId::QuotaExceeded, "") }];
             let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };
             let view = RolloutView::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
             assert_eq!(in_use(&view, view.state().word()), expected);

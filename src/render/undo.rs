@@ -60,7 +60,7 @@ pub fn doubts(
 ) -> Option<Vec<String>> {
     let doubts = change::undo::doubts(observed, undo.to, word);
     let causes = causes_of_revision(observed, undo.to, now);
-    let cause = causes.iter().find(|cause| !cause.is_transient);
+    let cause = causes.iter().find(|cause| cause.needs_a_fix());
     // A cause says more than that no pod is ready.
     let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
     let cause = cause.map(|cause| {

@@ -13,8 +13,8 @@ pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
     // A terminating pod may free quota, or what the webhook counts.
     let frees = has_terminating_pod(context);
     let refusal = refused.map(|(message, since)| {
-        let is_transient = frees || is_failed_attempt(&message);
-        Cause { is_transient, since, ..cause(&message) }
+        let may_pass = frees || is_failed_attempt(&message);
+        Cause { since, ..cause(&message).passing_if(may_pass) }
     });
     refusal.into_iter().chain(controller_errors(context)).collect()
 }

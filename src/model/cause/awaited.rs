@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::context::{CauseContext, SLOW_AFTER};
 use super::node::is_unreachable;
 use super::running::since;
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, Severity};
 use crate::api::pod::Pod;
 use crate::diff::pod_update::UpdatedPods;
 use crate::kind::update_budget::PodUpdatePolicy;
@@ -82,9 +82,9 @@ pub(super) fn blocking(context: &CauseContext<'_>) -> Option<Cause> {
         "{}; the pod runs {revision_label} and blocks the rollout until it is ready or deleted",
         found.cause.summary
     );
-    let cause = Cause::new(CauseId::BlockedByPod, summary).with_pods([pod]);
+    let may_pass = found.cause.severity == Severity::MayPass;
+    let cause = Cause::new(CauseId::BlockedByPod, summary).with_pods([pod]).passing_if(may_pass);
     Some(Cause {
-        is_transient: found.cause.is_transient,
         evidence: found.cause.evidence.clone(),
         container: found.container.map(|container| container.name.clone()),
         restarts: found.container.map_or(0, |container| container.restarts),

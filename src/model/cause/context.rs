@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::CauseId;
+use super::{CauseId, Severity};
 use crate::api::container::{Container, ContainerState, declared_containers};
 use crate::api::event::Event;
 use crate::api::pod::Pod;
@@ -70,8 +70,8 @@ impl<'a> CauseContext<'a> {
 pub struct Cause {
     /// The kind of the cause.
     pub id: CauseId,
-    /// Whether the cause can end without a change by a user.
-    pub is_transient: bool,
+    /// What ends the cause, and whether it fails a rollout.
+    pub severity: Severity,
     /// A short description, the same for all pods that have the cause.
     pub summary: String,
     /// The name of the container that has the cause; `None` for a cause of the pod or the workload.
@@ -92,23 +92,10 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// Returns a cause without words that does not resolve itself.
-    #[cfg(test)]
-    pub(crate) fn sample(id: CauseId) -> Self {
-        Self { is_transient: false, ..Self::new(id, "") }
-    }
-
-    /// Whether the cause does not end without a fix. A hold needs none: a user requested it.
+    /// Whether only a fix ends the cause.
     #[must_use]
     pub fn needs_a_fix(&self) -> bool {
-        !self.is_transient && !self.id.is_hold()
-    }
-
-    /// Whether a rollout fails if the cause outlasts its grace period: it does not end without a fix. A user has asked for
-    /// a deletion and for `InPlaceOnly`, and an outdated pod that blocks an update says nothing about the new revision.
-    pub(crate) fn is_fatal(&self) -> bool {
-        let is_excepted = matches!(self.id, CauseId::Deleting | CauseId::InPlaceOnly | CauseId::BlockedByPod);
-        self.needs_a_fix() && !is_excepted
+        matches!(self.severity, Severity::Fatal | Severity::NeedsFix)
     }
 
     /// Returns a cause without its pods, its container and since when it lasts.
@@ -116,7 +103,7 @@ impl Cause {
     pub fn new(id: CauseId, summary: impl Into<String>) -> Self {
         Self {
             id,
-            is_transient: id.can_resolve_itself(),
+            severity: id.severity(),
             summary: summary.into(),
             container: None,
             pods: Vec::new(),
@@ -131,6 +118,11 @@ impl Cause {
     pub(super) fn with_evidence(mut self, evidence: &str) -> Self {
         self.evidence = (!evidence.is_empty()).then(|| evidence.to_owned());
         self
+    }
+
+    /// Lowers the severity if the cause can end without a change by a user.
+    pub(super) fn passing_if(self, may_pass: bool) -> Self {
+        if may_pass { Self { severity: Severity::MayPass, ..self } } else { self }
     }
 
     pub(super) fn with_pods<'a>(mut self, pods: impl IntoIterator<Item = &'a Pod>) -> Self {

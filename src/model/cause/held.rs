@@ -10,8 +10,7 @@ use crate::kind::{Workload, strategy};
 use crate::text::plural::plural;
 use crate::text::shell_command::command;
 
-/// Returns the holds: a pause, a plan, `OnDelete`, a partition or a node selector keeps pods outdated. Each one
-/// [is a hold](CauseId::is_hold) by its id too.
+/// Returns the holds: a pause, a plan, `OnDelete`, a partition or a node selector keeps pods outdated.
 pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> impl Iterator<Item = Cause> {
     let found = [
         paused(context, state),

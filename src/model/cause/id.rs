@@ -1,8 +1,22 @@
-//! The stable names of the causes.
+//! The stable names of the causes, and how severe each one is.
 
-/// Defines the causes: per cause its doc comment, variant, name, and whether it can resolve itself.
+/// What ends a cause, and whether the cause fails a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Only a fix ends it. It fails a rollout once it has lasted for its grace period.
+    Fatal,
+    /// Only a fix ends it, but it says nothing about the new revision: a user asked for a deletion or for `InPlaceOnly`, or
+    /// an outdated pod blocks the update.
+    NeedsFix,
+    /// It can end without a change by a user. For example, a registry recovers, or a node is added.
+    MayPass,
+    /// A user requested it, and it is no failure.
+    Hold,
+}
+
+/// Defines the causes: per cause its doc comment, variant, name and severity.
 macro_rules! causes {
-    ($($(#[$doc:meta])+ ($id:ident, $name:literal, can_resolve_itself: $can_resolve_itself:literal),)+) => {
+    ($($(#[$doc:meta])+ ($id:ident, $name:literal, $severity:ident),)+) => {
         /// The kind of a cause. Scripts match the names, so they do not change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum CauseId {
@@ -21,12 +35,10 @@ macro_rules! causes {
                 }
             }
 
-            /// Whether the cause can end without a change of the workload, of an object it refers to, or of
-            /// its hold. For example, a registry recovers, or a node is added.
-            #[must_use]
-            pub fn can_resolve_itself(self) -> bool {
+            /// Returns the severity, unless a detector knows more of a cause.
+            pub(super) fn severity(self) -> Severity {
                 match self {
-                    $(Self::$id => $can_resolve_itself,)+
+                    $(Self::$id => Severity::$severity,)+
                 }
             }
         }
@@ -35,113 +47,113 @@ macro_rules! causes {
 
 causes! {
     /// The registry has no such image, or none for the node's platform.
-    (ImageNotFound, "image-not-found", can_resolve_itself: false),
+    (ImageNotFound, "image-not-found", Fatal),
     /// The registry does not allow the node to pull the image.
-    (ImageUnauthorized, "image-unauthorized", can_resolve_itself: false),
+    (ImageUnauthorized, "image-unauthorized", Fatal),
     /// The image has no signature that the node trusts.
-    (ImageSignatureInvalid, "image-signature-invalid", can_resolve_itself: false),
+    (ImageSignatureInvalid, "image-signature-invalid", Fatal),
     /// The image name is not valid.
-    (ImageNameInvalid, "image-name-invalid", can_resolve_itself: false),
+    (ImageNameInvalid, "image-name-invalid", Fatal),
     /// The registry is unreachable or returns a server error.
-    (RegistryUnreachable, "registry-unreachable", can_resolve_itself: true),
+    (RegistryUnreachable, "registry-unreachable", MayPass),
     /// The registry limits the rate of pulls.
-    (RegistryRateLimit, "registry-rate-limit", can_resolve_itself: true),
+    (RegistryRateLimit, "registry-rate-limit", MayPass),
     /// The image cannot be pulled for another reason.
-    (ImagePull, "image-pull", can_resolve_itself: true),
+    (ImagePull, "image-pull", MayPass),
     /// A ConfigMap that the container needs does not exist.
-    (MissingConfigMap, "missing-configmap", can_resolve_itself: false),
+    (MissingConfigMap, "missing-configmap", Fatal),
     /// A Secret that the container needs does not exist.
-    (MissingSecret, "missing-secret", can_resolve_itself: false),
+    (MissingSecret, "missing-secret", Fatal),
     /// A ConfigMap or Secret lacks a key that the container needs.
-    (MissingKey, "missing-key", can_resolve_itself: false),
+    (MissingKey, "missing-key", Fatal),
     /// The container's configuration cannot be built for another reason.
-    (ConfigError, "config-error", can_resolve_itself: false),
+    (ConfigError, "config-error", Fatal),
     /// The kubelet's cache lacks the ConfigMaps and Secrets of the pod.
-    (ConfigCache, "config-cache", can_resolve_itself: true),
+    (ConfigCache, "config-cache", MayPass),
     /// The command does not exist in the image, or is not executable.
-    (CommandNotFound, "command-not-found", can_resolve_itself: false),
+    (CommandNotFound, "command-not-found", Fatal),
     /// The runtime cannot start the container.
-    (ContainerStart, "container-start", can_resolve_itself: true),
+    (ContainerStart, "container-start", MayPass),
     /// The container's postStart hook fails, so the kubelet kills the container.
-    (PostStartHook, "post-start-hook", can_resolve_itself: false),
+    (PostStartHook, "post-start-hook", Fatal),
     /// The container exceeded its memory limit, or the node ran out of memory.
-    (OutOfMemory, "out-of-memory", can_resolve_itself: false),
+    (OutOfMemory, "out-of-memory", Fatal),
     /// An init container fails.
-    (InitCrash, "init-crash", can_resolve_itself: false),
+    (InitCrash, "init-crash", Fatal),
     /// The container crashed. One that crashed no more often than `--allow-restarts` says (1 by default) may recover.
-    (CrashLoop, "crash-loop", can_resolve_itself: false),
+    (CrashLoop, "crash-loop", Fatal),
     /// The kubelet kills the container because its liveness probe fails.
-    (LivenessProbe, "liveness-probe", can_resolve_itself: false),
+    (LivenessProbe, "liveness-probe", Fatal),
     /// The kubelet kills the container because its startup probe fails.
-    (StartupProbe, "startup-probe", can_resolve_itself: false),
+    (StartupProbe, "startup-probe", Fatal),
     /// The readiness probe fails.
-    (ReadinessProbe, "readiness-probe", can_resolve_itself: true),
+    (ReadinessProbe, "readiness-probe", MayPass),
     /// A condition that the pod names as a readiness gate is not true.
-    (ReadinessGate, "readiness-gate", can_resolve_itself: true),
+    (ReadinessGate, "readiness-gate", MayPass),
     /// The container runs and is not ready, without a known reason.
-    (NotReady, "not-ready", can_resolve_itself: true),
+    (NotReady, "not-ready", MayPass),
     /// The controller waits for the grace period before it updates a pod in place.
-    (InPlaceGracePeriod, "in-place-grace-period", can_resolve_itself: true),
+    (InPlaceGracePeriod, "in-place-grace-period", MayPass),
     /// Containers wait for kruise-daemon to restart them with changed metadata.
-    (KruiseDaemon, "kruise-daemon", can_resolve_itself: true),
+    (KruiseDaemon, "kruise-daemon", MayPass),
     /// Pods wait for a lifecycle hook, which another client ends.
-    (LifecycleHook, "lifecycle-hook", can_resolve_itself: true),
+    (LifecycleHook, "lifecycle-hook", MayPass),
     /// The policy `InPlaceOnly` keeps pods on an old revision.
-    (InPlaceOnly, "in-place-only", can_resolve_itself: false),
+    (InPlaceOnly, "in-place-only", NeedsFix),
     /// The controller reports an error in a condition of the workload.
-    (ControllerError, "controller-error", can_resolve_itself: true),
+    (ControllerError, "controller-error", MayPass),
     /// No node fits.
-    (Unschedulable, "unschedulable", can_resolve_itself: true),
+    (Unschedulable, "unschedulable", MayPass),
     /// A scheduling gate keeps the pod from being scheduled.
-    (SchedulingGated, "scheduling-gated", can_resolve_itself: true),
+    (SchedulingGated, "scheduling-gated", MayPass),
     /// A volume claim that the pod needs does not exist.
-    (MissingClaim, "missing-claim", can_resolve_itself: false),
+    (MissingClaim, "missing-claim", Fatal),
     /// A volume claim is not bound.
-    (VolumeUnbound, "volume-unbound", can_resolve_itself: true),
+    (VolumeUnbound, "volume-unbound", MayPass),
     /// A volume cannot be attached or mounted.
-    (VolumeMount, "volume-mount", can_resolve_itself: true),
+    (VolumeMount, "volume-mount", MayPass),
     /// The node cannot set up the pod's network or sandbox.
-    (PodSandbox, "pod-sandbox", can_resolve_itself: true),
+    (PodSandbox, "pod-sandbox", MayPass),
     /// The pull of an image takes long.
-    (ImagePulling, "image-pulling", can_resolve_itself: true),
+    (ImagePulling, "image-pulling", MayPass),
     /// The setup of the pod's volumes or network takes long.
-    (ContainerCreating, "container-creating", can_resolve_itself: true),
+    (ContainerCreating, "container-creating", MayPass),
     /// An init container runs for a long time.
-    (InitRunning, "init-running", can_resolve_itself: true),
+    (InitRunning, "init-running", MayPass),
     /// The kubelet evicted the pod because the node lacked resources.
-    (Evicted, "evicted", can_resolve_itself: true),
+    (Evicted, "evicted", MayPass),
     /// The kubelet rejected the pod after it was scheduled.
-    (NodeRefused, "node-refused", can_resolve_itself: true),
+    (NodeRefused, "node-refused", MayPass),
     /// The node does not answer.
-    (NodeNotReady, "node-not-ready", can_resolve_itself: true),
+    (NodeNotReady, "node-not-ready", MayPass),
     /// The controller waits for old pods to terminate.
-    (OldPodsTerminating, "old-pods-terminating", can_resolve_itself: true),
+    (OldPodsTerminating, "old-pods-terminating", MayPass),
     /// A pod outlives its grace period.
-    (StuckTerminating, "stuck-terminating", can_resolve_itself: true),
+    (StuckTerminating, "stuck-terminating", MayPass),
     /// A quota refuses pods.
-    (QuotaExceeded, "quota-exceeded", can_resolve_itself: false),
+    (QuotaExceeded, "quota-exceeded", Fatal),
     /// Admission refuses pods, or the ReplicaSet.
-    (AdmissionRefused, "admission-refused", can_resolve_itself: false),
+    (AdmissionRefused, "admission-refused", Fatal),
     /// A surge pod waits for what an old pod holds, and the strategy lets no old pod go first.
-    (SurgeDeadlock, "surge-deadlock", can_resolve_itself: false),
+    (SurgeDeadlock, "surge-deadlock", Fatal),
     /// An outdated pod that is not ready blocks the update of a StatefulSet.
-    (BlockedByPod, "blocked-by-pod", can_resolve_itself: false),
+    (BlockedByPod, "blocked-by-pod", NeedsFix),
     /// Pods that are not available use up `maxUnavailable`.
-    (MaxUnavailable, "max-unavailable", can_resolve_itself: true),
+    (MaxUnavailable, "max-unavailable", MayPass),
     /// Pods are ready, but not for `minReadySeconds` yet.
-    (MinReadySeconds, "min-ready-seconds", can_resolve_itself: true),
+    (MinReadySeconds, "min-ready-seconds", MayPass),
     /// The workload is being deleted.
-    (Deleting, "deleting", can_resolve_itself: false),
+    (Deleting, "deleting", NeedsFix),
     /// The Deployment is paused.
-    (Paused, "paused", can_resolve_itself: false),
+    (Paused, "paused", Hold),
     /// A plan of `step` keeps pods of the Deployment on the old revision.
-    (Plan, "plan", can_resolve_itself: false),
+    (Plan, "plan", Hold),
     /// A partition keeps pods on the old revision.
-    (Partition, "partition", can_resolve_itself: false),
+    (Partition, "partition", Hold),
     /// The node selector of the update strategy keeps pods on the old revision.
-    (NodeSelector, "node-selector", can_resolve_itself: false),
+    (NodeSelector, "node-selector", Hold),
     /// `OnDelete`: pods are updated only when a user deletes them.
-    (OnDelete, "on-delete", can_resolve_itself: false),
+    (OnDelete, "on-delete", Hold),
 }
 
 impl CauseId {
@@ -149,12 +161,6 @@ impl CauseId {
     #[must_use]
     pub fn read(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|id| id.name() == name)
-    }
-
-    /// Whether the cause is a hold, which a user requested and which is no failure.
-    #[must_use]
-    pub fn is_hold(self) -> bool {
-        matches!(self, Self::Paused | Self::Plan | Self::Partition | Self::NodeSelector | Self::OnDelete)
     }
 
     /// Whether the API server refuses pods, which it may do only until the rollout progresses.

@@ -16,7 +16,7 @@ mod start;
 mod surge_deadlock;
 
 pub use context::{AllowedRestarts, Cause};
-pub use id::CauseId;
+pub use id::{CauseId, Severity};
 pub(crate) use running::is_crash_looping;
 pub use surge_deadlock::surge_deadlock_commands;
 
@@ -80,9 +80,12 @@ pub fn causes_of(
     causes
 }
 
-/// The order of causes: those that need a fix come first.
+/// The order of causes: those that may pass come last.
 pub(crate) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
-    let [a, b] = [a, b].map(|cause| (cause.is_transient, cause.id, &cause.container, &cause.summary));
+    let [a, b] = [a, b].map(|cause| {
+        let may_pass = cause.severity == Severity::MayPass;
+        (may_pass, cause.id, &cause.container, &cause.summary)
+    });
     a.cmp(&b)
 }
 
@@ -136,9 +139,8 @@ fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: All
     let restarts = restarts(&example).saturating_add(i64::try_from(replaced).unwrap_or(i64::MAX));
     let is_running =
         example.container.is_some_and(|container| matches!(container.state, ContainerState::Running { .. }));
-    let may_recover = example.cause.id.ends_container() && restarts <= allowed.limit();
-    let is_transient = example.cause.is_transient || may_recover;
-    Cause { is_transient, container, pods, restarts, is_running, since, ..example.cause }
+    let is_allowed = example.cause.id.ends_container() && restarts <= allowed.limit();
+    Cause { container, pods, restarts, is_running, since, ..example.cause.passing_if(is_allowed) }
 }
 
 /// Masks the values of secret-looking variables and headers in the causes. A failing program often prints its configuration.
@@ -149,17 +151,17 @@ fn mask_secrets(causes: &mut [Cause], observed: &Observation) {
     let secrets = secrets(observed);
     for cause in causes {
         // The name of a missing object may be the value of a variable such as `SECRET_NAME`. It is no secret.
-        let known = if names_objects(cause.id) { &[] } else { secrets.as_slice() };
+        let known = if names_objects(cause) { &[] } else { secrets.as_slice() };
         cause.summary = without(known, &cause.summary);
         cause.evidence = cause.evidence.take().map(|evidence| without(&secrets, &evidence));
     }
 }
 
 /// Whether the summary of a cause consists of the names of objects and keys.
-fn names_objects(id: CauseId) -> bool {
-    id.is_hold()
+fn names_objects(cause: &Cause) -> bool {
+    cause.severity == Severity::Hold
         || matches!(
-            id,
+            cause.id,
             CauseId::MissingConfigMap | CauseId::MissingSecret | CauseId::MissingKey | CauseId::MissingClaim
         )
 }
@@ -339,32 +341,27 @@ mod tests {
 
     #[test]
     fn a_cause_is_fatal_if_no_later_event_ends_it() {
-        let mut fatal: Vec<_> = CauseId::ALL.into_iter().filter(|id| Cause::sample(*id).is_fatal()).collect();
-        fatal.retain(|id| !id.can_resolve_itself());
-        let names: Vec<_> = fatal.into_iter().map(CauseId::name).collect();
+        let fatal = CauseId::ALL.into_iter().filter(|id| id.severity() == Severity::Fatal);
+        let names: Vec<_> = fatal.map(CauseId::name).collect();
         assert_eq!(
             names.join(" "),
             "image-not-found image-unauthorized image-signature-invalid image-name-invalid missing-configmap \
              missing-secret missing-key config-error command-not-found post-start-hook out-of-memory init-crash \
              crash-loop liveness-probe startup-probe missing-claim quota-exceeded admission-refused surge-deadlock"
         );
-        for id in CauseId::ALL {
-            let transient = Cause { is_transient: true, ..Cause::sample(id) };
-            assert!(!transient.is_fatal(), "{}", id.name());
-        }
     }
 
     #[test]
     fn only_a_lasting_cause_that_needs_a_fix_makes_a_rollout_stuck() {
         use RolloutState::{Complete, Failed, Held, Paused, Progressing, Stuck, Unobserved};
-        let cause = |id, since| Cause { since, ..Cause::sample(id) };
+        let cause = |id, since| Cause { since, ..Cause::new(id, "") };
         let quota = |since| cause(CauseId::QuotaExceeded, since);
-        let transient = Cause { is_transient: true, ..quota(Some(at(0))) };
+        let passing = quota(Some(at(0))).passing_if(true);
         for (state, cause, expected) in [
             (Progressing, quota(Some(at(70))), Stuck),
             (Progressing, quota(Some(at(71))), Progressing),
             (Progressing, quota(None), Progressing),
-            (Progressing, transient, Progressing),
+            (Progressing, passing, Progressing),
             (Progressing, cause(CauseId::Partition, Some(at(0))), Progressing),
             (Complete, quota(Some(at(0))), Complete),
             (Paused, quota(Some(at(0))), Paused),
@@ -451,7 +448,7 @@ mod tests {
     #[test]
     fn a_crash_after_no_more_restarts_than_are_allowed_needs_no_fix() {
         let pod = Pod::read(&Object::read(json!({"kind": "Pod", "metadata": {"name": "p"}})).unwrap());
-        for (allowed, id, restarts, is_transient) in [
+        for (allowed, id, restarts, may_pass) in [
             (None, CauseId::CrashLoop, 1, true),
             (None, CauseId::CrashLoop, 2, false),
             (Some(0), CauseId::CrashLoop, 0, true),
@@ -464,7 +461,7 @@ mod tests {
             let cause = Cause::new(id, "crashed");
             let found = vec![PodProblem { pod: &pod, container: Some(&container), cause }];
             let causes = by_cause(found, AllowedRestarts(allowed));
-            assert_eq!(causes[0].is_transient, is_transient, "{allowed:?} {id:?} {restarts}");
+            assert_eq!(causes[0].severity == Severity::MayPass, may_pass, "{allowed:?} {id:?} {restarts}");
         }
     }
 }

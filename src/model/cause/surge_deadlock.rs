@@ -46,15 +46,16 @@ pub(super) fn cause(context: &CauseContext<'_>, other_causes: &[Cause]) -> Optio
     let summary = format!("new pods wait for what old pods hold, and {}", kept_by(workload));
     let cause = Cause::new(CauseId::SurgeDeadlock, summary);
     let Some(first) = waiting.first() else {
-        let quota = other_causes.iter().find(|one| one.id == CauseId::QuotaExceeded && !one.is_transient)?;
+        let quota = other_causes.iter().find(|one| one.id == CauseId::QuotaExceeded && one.needs_a_fix())?;
         let evidence = format!("{}; {} counts in it", quota.summary, holder.name);
         return Some(Cause { since: quota.since, ..cause }.with_evidence(&evidence));
     };
     let waits = waiting.iter().map(|pod| awaited(pod, &old, context)).collect::<Option<Vec<_>>>()?;
-    let is_transient = waits.iter().any(|(_, may_pass)| *may_pass);
+    let may_pass = waits.iter().any(|(_, may_pass)| *may_pass);
     let since = waiting.iter().filter_map(|pod| since(CauseId::SurgeDeadlock, pod, None)).min();
     let evidence = format!("{} waits for {}", first.name, waits.first()?.0);
-    Some(Cause { is_transient, since, ..cause }.with_pods(waiting.iter().copied()).with_evidence(&evidence))
+    let cause = cause.with_pods(waiting.iter().copied()).with_evidence(&evidence);
+    Some(Cause { since, ..cause.passing_if(may_pass) })
 }
 
 /// Returns what a pod waits for, with the old pod that holds it; and whether it can become free although that pod stays.

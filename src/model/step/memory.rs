@@ -9,7 +9,7 @@ use super::ownership::Ownership;
 use super::slot::PodSlot;
 use super::soak::{CheckMemory, Soak};
 use super::state::State;
-use crate::cause::{AllowedRestarts, Cause, causes_of};
+use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::engine::Now;
 use crate::follow::{CauseLedger, CauseUpdate, ProgressClock};
@@ -152,8 +152,8 @@ impl Memory {
         self.rollout_progress.record(&observed.workload, now.elapsed);
         let (state, allowed) = (verdict(observed).state, AllowedRestarts::default());
         let mut causes = causes_of(observed, state, allowed, now.server_time);
-        causes.retain(|cause| !cause.id.is_hold());
-        let grace = |cause: &Cause| cause.is_fatal().then_some(FATAL_CAUSE_GRACE);
+        causes.retain(|cause| cause.severity != Severity::Hold);
+        let grace = |cause: &Cause| (cause.severity == Severity::Fatal).then_some(FATAL_CAUSE_GRACE);
         let last_progress = self.rollout_progress.last_progress();
         self.causes.record(&causes, observed, allowed, grace, last_progress, now)
     }

@@ -9,7 +9,7 @@ use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
 use crate::api::count::as_number;
 use crate::api::pod::{Node, Pod};
-use crate::cause::{AllowedRestarts, Cause, causes_of};
+use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::engine::{Now, PodRef};
 use crate::error::Result;
 use crate::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
@@ -268,7 +268,7 @@ impl<'a> State<'a> {
     {
         let (state, allowed) = (verdict(self.observed).state, AllowedRestarts::default());
         let causes = causes_of(self.observed, state, allowed, self.now.server_time);
-        let causes = causes.iter().filter(|cause| !cause.id.is_hold());
+        let causes = causes.iter().filter(|cause| cause.severity != Severity::Hold);
         let mut by_pod: HashMap<&str, &Cause> = HashMap::new();
         for (pod, cause) in causes.flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
             by_pod.entry(pod).or_insert(cause);

@@ -11,7 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 use self::since::{ended_at, since};
 use crate::api::managed_fields::template_owners;
 use crate::api::pod::Pod;
-use crate::cause::{AllowedRestarts, Cause, causes_of, stuck_if};
+use crate::cause::{AllowedRestarts, Cause, Severity, causes_of, stuck_if};
 use crate::change::undo::rollback_command;
 use crate::hold::plan::original_min_ready_seconds;
 use crate::hold::{NEXT_CHANGE_PAUSED, next_change_hold};
@@ -174,8 +174,8 @@ impl RolloutView {
     /// Returns how many outdated pods a partition keeps although the rollout is complete.
     #[must_use]
     pub fn held_pods(&self) -> i64 {
-        let is_held =
-            self.state() == RolloutState::Complete && self.causes.iter().any(|one| one.id.is_hold());
+        let is_held = self.state() == RolloutState::Complete
+            && self.causes.iter().any(|one| one.severity == Severity::Hold);
         if is_held { self.counts.outdated() } else { 0 }
     }
 
@@ -217,7 +217,7 @@ fn available(observation: &Observation, now: Timestamp) -> Option<i64> {
 /// first, then those with held pods. An unknown time comes last.
 pub fn sort(rollouts: &mut [RolloutView]) {
     rollouts.sort_by_cached_key(|one| {
-        let has_cause = one.causes.iter().any(|cause| !cause.id.is_hold());
+        let has_cause = one.causes.iter().any(|cause| cause.severity != Severity::Hold);
         let state = match one.state() {
             RolloutState::Paused => RolloutState::Held, // a pause is a hold
             state => state,
@@ -288,7 +288,7 @@ mod tests {
             let workload = Workload::of(Object::read(object).unwrap()).unwrap();
             let revisions = Revisions::of(&workload, []);
             let observed = Observation { workload, revisions, pods: None, events: None };
-            let causes = cause.map(Cause::sample).into_iter().collect();
+            let causes = cause.map(|id| Cause::new(id, "")).into_iter().collect();
             let verdict = Verdict { state, line: String::new() };
             let view = Self::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
             let since = since.map(|seconds| Timestamp::from_second(seconds).unwrap());
@@ -308,7 +308,7 @@ mod tests {
         let observed = Observation::of_alone(workload.unwrap());
         let second = |second| Timestamp::from_second(second).unwrap();
         for (state, expected) in [(RolloutState::Stuck, 20), (RolloutState::Progressing, 60)] {
-            let cause = Cause { since: Some(second(20)), ..Cause::sample(CauseId::CrashLoop) };
+            let cause = Cause { since: Some(second(20)), ..Cause::new(CauseId::CrashLoop, "") };
             let verdict = Verdict { state, line: String::new() };
             let view = RolloutView::with(&observed, verdict, vec![cause], second(90));
             assert_eq!(view.since, Some(second(expected)), "{state:?}");
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn a_hold_needs_no_fix() {
         for (id, is_needed) in [(CauseId::CrashLoop, true), (CauseId::Partition, false)] {
-            assert_eq!(needs_a_fix(RolloutState::Progressing, &[Cause::sample(id)]), is_needed, "{id:?}");
+            assert_eq!(needs_a_fix(RolloutState::Progressing, &[Cause::new(id, "")]), is_needed, "{id:?}");
         }
     }
 

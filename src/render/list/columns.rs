@@ -2,6 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use crate::model::cause::Severity;
 use crate::model::diff::within_line;
 use crate::model::hold::brief_hold;
 use crate::model::kind::verdict::RolloutState;
@@ -136,7 +137,8 @@ pub(in crate::render) fn cause(rollout: &RolloutView) -> Line {
 
 /// Returns a hold of this program that is the first cause, and the command that continues or ends it.
 fn hold(rollout: &RolloutView) -> Option<(String, Word)> {
-    rollout.causes.first().filter(|first| first.id.is_hold()).and_then(|_| brief_hold(&rollout.workload))
+    let is_hold = rollout.causes.first()?.severity == Severity::Hold;
+    if is_hold { brief_hold(&rollout.workload) } else { None }
 }
 
 /// Returns the line below a row with the command that continues or ends a hold of this program.

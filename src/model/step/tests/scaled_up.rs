@@ -88,7 +88,7 @@ fn a_batch_that_is_scaled_up_times_out_for_its_own_pods_only() {
 fn a_quota_that_refuses_only_the_pods_of_a_scale_up_fails_no_batch() {
     for (is_healthy, expected) in [(true, None), (false, Some("quota-exceeded"))] {
         let pods = [("a", true), ("b", true), ("c", is_healthy), ("d", true)];
-        let (observed, quota) = (scaled(8, &pods), [Cause::sample(CauseId::QuotaExceeded)]);
+        let (observed, quota) = (scaled(8, &pods), [Cause::new(CauseId::QuotaExceeded, "")]);
         let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
         let mut memory = Memory::default();
         let decisions = [0, 60].map(|seconds| {
