@@ -8,16 +8,16 @@ mod admission;
 mod awaited;
 pub mod container_logs;
 mod context;
+mod crash_loop;
 mod held;
 mod id;
 mod node;
-mod running;
 mod start;
 mod surge_deadlock;
 
 pub use context::{AllowedRestarts, Cause};
+pub(crate) use crash_loop::is_crash_looping;
 pub use id::{CauseId, Severity};
-pub(crate) use running::is_crash_looping;
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
@@ -119,7 +119,7 @@ fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> 
         let container = found.container.map(|container| container.name.clone());
         // The kubelet reports the same lack of memory as `OOMKilled` and as `Error`.
         let is_out_of_memory = found.cause.id == CauseId::OutOfMemory;
-        let summary = if is_out_of_memory { "" } else { running::without_state(&found.cause.summary) };
+        let summary = if is_out_of_memory { "" } else { crash_loop::without_state(&found.cause.summary) };
         let key = (found.cause.id, container, summary.to_owned());
         groups.entry(key).or_default().push(found);
     }
@@ -131,7 +131,7 @@ fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: All
     let restarts = |found: &PodProblem<'_>| found.container.map_or(0, |container| container.restarts);
     found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));
     let since =
-        found.iter().filter_map(|found| running::since(found.cause.id, found.pod, found.container)).min();
+        found.iter().filter_map(|found| crash_loop::since(found.cause.id, found.pod, found.container)).min();
     let pods = found.iter().map(|found| found.pod.name.clone()).collect();
     let example = found.swap_remove(0);
     let is_replaced = |found: &&PodProblem<'_>| found.pod.has_ended() && found.cause.id.ends_container();
@@ -231,7 +231,7 @@ impl Cause {
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
     pub(crate) fn reads_as(&self, other: &Self) -> bool {
-        running::without_state(&self.summary) == running::without_state(&other.summary)
+        crash_loop::without_state(&self.summary) == crash_loop::without_state(&other.summary)
     }
 }
 
@@ -249,7 +249,7 @@ const POD_DETECTORS: [PodDetector; 6] = [
 ];
 
 /// The detectors for a pod whose containers have no problem.
-const WAITING_DETECTORS: [PodDetector; 3] = [awaited::in_place, running::closed_gate, start::slow];
+const WAITING_DETECTORS: [PodDetector; 3] = [awaited::in_place, crash_loop::closed_gate, start::slow];
 
 /// The detectors for a container. The first one that finds a problem decides.
 const CONTAINER_DETECTORS: [ContainerDetector; 7] = [
@@ -258,8 +258,8 @@ const CONTAINER_DETECTORS: [ContainerDetector; 7] = [
     start::find_failed_hook,
     start::find_failed_start,
     start::find_init_problem,
-    running::find_crash,
-    running::find_unready,
+    crash_loop::find_crash,
+    crash_loop::find_unready,
 ];
 
 impl<'a> CauseContext<'a> {
@@ -275,10 +275,10 @@ impl<'a> CauseContext<'a> {
     fn endings_of<'p>(&self, pod: &'p Pod) -> Vec<PodProblem<'p>> {
         let is_recent = |container: &&Container| {
             let ended = container.latest_termination().and_then(|ending| ending.finished);
-            ended.is_some_and(|ended| self.now.duration_since(ended) <= running::MAX_RECOVERY_TIME)
+            ended.is_some_and(|ended| self.now.duration_since(ended) <= crash_loop::MAX_RECOVERY_TIME)
         };
         let crashes = pod.containers.iter().filter(is_recent).filter_map(|container| {
-            let cause = running::find_crash(container, pod, self)?;
+            let cause = crash_loop::find_crash(container, pod, self)?;
             Some(PodProblem { pod, container: Some(container), cause })
         });
         crashes.collect()
@@ -304,8 +304,8 @@ impl<'a> CauseContext<'a> {
             if !pod.ready && !container.ready {
                 return CONTAINER_DETECTORS.iter().find_map(|detect| detect(container, pod, self));
             }
-            let has_repeated = running::has_repeated(container, self);
-            has_repeated.then(|| running::find_crash(container, pod, self)).flatten()
+            let has_repeated = crash_loop::has_repeated(container, self);
+            has_repeated.then(|| crash_loop::find_crash(container, pod, self)).flatten()
         };
         let in_containers: Vec<_> = pod
             .containers

@@ -6,8 +6,8 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::context::{CauseContext, SLOW_AFTER};
-use super::running::handler_text;
-use super::{Cause, CauseId, running};
+use super::crash_loop::handler_text;
+use super::{Cause, CauseId, crash_loop};
 use crate::api::container::{Container, ContainerState};
 use crate::api::pod::Pod;
 
@@ -203,10 +203,10 @@ pub(super) fn find_init_problem(
         return None;
     }
     if container.latest_termination().is_some_and(|ending| ending.exit_code != 0)
-        && let Some(problem) = running::find_crash(container, pod, context)
+        && let Some(problem) = crash_loop::find_crash(container, pod, context)
     {
         let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
-        return Some(Cause { id, summary: format!("{}{}", running::INIT, problem.summary), ..problem });
+        return Some(Cause { id, summary: format!("{}{}", crash_loop::INIT, problem.summary), ..problem });
     }
     let ContainerState::Running { since: Some(since) } = container.state else { return None };
     let is_slow = context.now.duration_since(since) > SLOW_AFTER;
