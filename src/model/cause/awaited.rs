@@ -8,8 +8,8 @@ use k8s_openapi::jiff::SignedDuration;
 use serde_json::Value;
 
 use super::context::{CauseContext, SLOW_AFTER};
-use super::crash_loop::since;
 use super::node::is_unreachable;
+use super::since::since;
 use super::{Cause, CauseId, Severity};
 use crate::api::pod::Pod;
 use crate::diff::pod_update::UpdatedPods;

@@ -1,10 +1,11 @@
-//! Containers that started and are not ready: they crash repeatedly, or their probes fail; and since when a pod has a problem.
+//! Containers that crash repeatedly: by themselves, without memory, or killed by a probe.
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::container_logs::error_line;
 use super::context::CauseContext;
+use super::unready::last_failure;
 use super::{AllowedRestarts, Cause, CauseId};
 use crate::api::container::{Container, ContainerState, Termination};
 use crate::api::pod::Pod;
@@ -23,9 +24,6 @@ const LOST: [&str; 2] = ["Unknown", "ContainerStatusUnknown"];
 /// The termination reason of a container that was stopped because the rule `RestartAllContainers` restarts the
 /// whole pod (`restartPolicyRules[].action`).
 const RESTARTING_ALL: &str = "RestartingAllContainers";
-
-/// The restart from which the kubelet waits before the next one.
-const BACK_OFF_RESTARTS: i64 = 2;
 
 /// A container has recovered once it has run this much longer than its last run, or for [`MAX_RECOVERY_TIME`].
 const RECOVERY_MARGIN: SignedDuration = SignedDuration::from_secs(10);
@@ -102,50 +100,6 @@ fn is_in_crash_loop(container: &Container, allowed: AllowedRestarts, now: Timest
 /// Whether a container crashed repeatedly and may crash again, although it can be ready at this moment.
 pub(super) fn has_repeated(container: &Container, context: &CauseContext<'_>) -> bool {
     container.restarts > context.allowed.limit() && is_in_crash_loop(container, context.allowed, context.now)
-}
-
-/// Returns the time since when a pod has a problem, at the latest; none if no stamp shows it.
-///
-/// | problem | source |
-/// |---|---|
-/// | crash loop | [`crashed_since`] |
-/// | other | the latest of: the creation of the pod; `lastTransitionTime` of `PodScheduled`, `PodReadyToStartContainers` and `Ready`; the end of an init container; [`crashed_since`] |
-pub(super) fn since(id: CauseId, pod: &Pod, container: Option<&Container>) -> Option<Timestamp> {
-    let crashed = container.and_then(crashed_since);
-    if id.ends_container() {
-        return crashed.and_then(|crashed| pod.updated_at().max(Some(crashed)));
-    }
-    let conditions = [&pod.scheduling, &pod.sandbox, &pod.readiness].map(|condition| condition.since);
-    let init = pod.containers.iter().filter(|container| container.init);
-    let init = init.filter_map(|init| init.latest_termination()?.finished);
-    conditions.into_iter().chain([pod.updated_at(), crashed]).flatten().chain(init).max()
-}
-
-/// Returns when a container crashed first, at the latest; none if it never ended.
-///
-/// The stamps of earlier runs are lost, but the restarts show how long the kubelet waited between them. So a crash loop
-/// does not begin again with each restart. A first crash, and one after a long run, begins when that run ended.
-fn crashed_since(container: &Container) -> Option<Timestamp> {
-    let ending = container.latest_termination()?;
-    if container.restarts < BACK_OFF_RESTARTS || ending.ran_for() > MAX_RECOVERY_TIME {
-        return ending.finished;
-    }
-    let latest_start = match container.state {
-        ContainerState::Running { since } => since,
-        _ => ending.started,
-    };
-    let latest_start = latest_start.or(ending.finished)?;
-    Some(latest_start.checked_sub(back_offs(container.restarts)).unwrap_or(Timestamp::MIN))
-}
-
-/// Returns how long the kubelet has waited in all before a container's restarts: not before the first one, then 10 s, and
-/// each time twice as long, up to 5 minutes (`MaxCrashLoopBackOff` in `pkg/kubelet`). A kubelet with a shorter back-off
-/// waited less.
-fn back_offs(restarts: i64) -> SignedDuration {
-    let waits = restarts.saturating_sub(1).max(0);
-    let growing = waits.min(5); // 10, 20, 40, 80 and 160 s
-    let longest = (waits - growing).saturating_mul(300);
-    SignedDuration::from_secs(longest.saturating_add(10 * ((1 << growing) - 1)))
 }
 
 /// Returns a summary without the current state of the crash loop.
@@ -243,96 +197,6 @@ fn signal(number: i64) -> Option<&'static str> {
     })
 }
 
-/// The seconds within which the kubelet reports a container without a readiness probe as ready.
-const READINESS_REPORT_SECONDS: i64 = 10;
-
-/// Returns the problem of a container that is not ready although its probes had time to succeed. An init container
-/// that runs as long is slow before.
-pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    let ContainerState::Running { since: Some(since) } = container.state else {
-        return None;
-    };
-    let declared = context.declared(&container.name);
-    let probe = |name: &str| declared.and_then(|declared| declared.get(name));
-    let allowed = probe("startupProbe").map_or(0, failure_seconds)
-        + probe("readinessProbe").map_or(READINESS_REPORT_SECONDS, failure_seconds);
-    if context.now.duration_since(since) <= SignedDuration::from_secs(allowed) {
-        return None; // the container is still starting
-    }
-    Some(match probe("readinessProbe") {
-        Some(readiness) => {
-            Cause::new(CauseId::ReadinessProbe, format!("readiness probe fails, {}", handler_text(readiness)))
-                .with_evidence(
-                    last_failure("readiness", pod, &container.name, None, context).unwrap_or_default(),
-                )
-        }
-        None => Cause::new(CauseId::NotReady, "runs, but is not ready"),
-    })
-}
-
-/// How long the gate for updates in place is closed in a usual update. A container has 30 seconds to terminate by default.
-const USUAL_IN_PLACE_TIME: SignedDuration = SignedDuration::from_secs(60);
-
-/// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
-/// message names the gate. The gate for updates in place is closed while containers terminate and restart, and
-/// the kubelet reports it a little longer.
-pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    let is_recent = |since| context.now.duration_since(since) <= USUAL_IN_PLACE_TIME;
-    let is_usual = pod.in_place_update.is_some() && pod.ready_since().is_some_and(is_recent);
-    (pod.readiness.reason == "ReadinessGatesNotReady" && !is_usual).then(|| {
-        Cause::new(CauseId::ReadinessGate, "a readiness gate is closed").with_evidence(&pod.readiness.message)
-    })
-}
-
-/// Returns the message of a probe's last failure. The event reads `Readiness probe failed: HTTP probe failed with
-/// statuscode: 503`, or `errored` if the kubelet could not run the probe (`pkg/kubelet/prober`). `which` is
-/// `readiness`, `liveness` or `startup`.
-fn last_failure<'a>(
-    which: &str,
-    pod: &Pod,
-    container: &str,
-    since: Option<Timestamp>,
-    context: &CauseContext<'a>,
-) -> Option<&'a str> {
-    let warnings = context.warnings(pod, container).filter(|warning| warning.last >= since);
-    warnings.filter(|warning| warning.reason == "Unhealthy").find_map(|warning| {
-        let (probe, rest) = warning.message.split_once(" probe ")?;
-        probe
-            .eq_ignore_ascii_case(which)
-            .then(|| rest.split_once(": ").map_or(rest, |(_, message)| message).trim())
-    })
-}
-
-/// Returns the seconds until a failing probe reaches its failure threshold. Fields that the template omits have
-/// the API's defaults.
-fn failure_seconds(probe: &Value) -> i64 {
-    let field = |name: &str, default: i64| {
-        probe.get(name).and_then(Value::as_i64).unwrap_or(default).clamp(0, i64::from(i32::MAX))
-    };
-    field("initialDelaySeconds", 0) + field("periodSeconds", 10) * field("failureThreshold", 3)
-}
-
-/// Returns the request of a probe or a lifecycle hook: `GET :8080/healthz`.
-pub(super) fn handler_text(probe: &Value) -> String {
-    let at = |pointer: &str| match probe.pointer(pointer) {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Number(number)) => number.to_string(),
-        _ => String::new(),
-    };
-    if probe.get("httpGet").is_some() {
-        let scheme = if at("/httpGet/scheme") == "HTTPS" { "https://" } else { "" };
-        format!("GET {scheme}{}:{}{}", at("/httpGet/host"), at("/httpGet/port"), at("/httpGet/path"))
-    } else if probe.get("tcpSocket").is_some() {
-        format!("TCP {}:{}", at("/tcpSocket/host"), at("/tcpSocket/port"))
-    } else if probe.get("grpc").is_some() {
-        format!("gRPC :{}", at("/grpc/port"))
-    } else {
-        let command = probe.pointer("/exec/command").and_then(Value::as_array);
-        let arguments = command.into_iter().flatten().filter_map(Value::as_str);
-        format!("exec {}", arguments.collect::<Vec<_>>().join(" "))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,10 +204,6 @@ mod tests {
     use crate::kind::Workload;
     use crate::observation::Observation;
     use serde_json::json;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
 
     /// Java and Node.js print the error above its stack trace, as Go does.
     #[test]
@@ -413,36 +273,6 @@ mod tests {
         }
     }
 
-    /// The gate is closed while the containers terminate, and until the controller has seen that they run again.
-    #[test]
-    fn a_gate_that_a_usual_update_in_place_closes_is_no_cause() {
-        let workload =
-            Workload::of_json(&json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
-            "metadata": {"name": "w"}}));
-        let observed = Observation::of_alone(workload.unwrap());
-        let now = "2026-11-20T13:01:00Z".parse().unwrap();
-        let context = CauseContext::new(&observed, None, AllowedRestarts::default(), now);
-        for (what, closed, started, is_in_place, is_cause) in [
-            ("its containers terminate for 25 s", "13:00:35", "12:00:00", true, false),
-            ("its containers run again for 2 s", "12:59:00", "13:00:58", true, false),
-            ("it stays closed", "12:59:00", "12:59:30", true, true),
-            ("another gate", "13:00:35", "12:00:00", false, true),
-        ] {
-            let gate = if is_in_place { "InPlaceUpdateReady" } else { "example.com/lb" };
-            let pod = json!({"kind": "Pod", "metadata": {"name": "w-0"}, "status": {
-                "conditions": [
-                    {"type": gate, "status": "False"},
-                    {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady",
-                        "lastTransitionTime": format!("2026-11-20T{closed}Z")},
-                ],
-                "containerStatuses": [{"name": "app", "ready": true,
-                    "state": {"running": {"startedAt": format!("2026-11-20T{started}Z")}}}],
-            }});
-            let pod = Pod::read(&Object::read(pod).unwrap());
-            assert_eq!(closed_gate(&pod, &context).is_some(), is_cause, "{what}");
-        }
-    }
-
     #[test]
     fn an_init_container_that_succeeded_does_not_crash() {
         for (exit_code, is_looping) in [(0, false), (1, true)] {
@@ -453,69 +283,5 @@ mod tests {
             let now = "2026-11-20T13:00:05Z".parse().unwrap();
             assert_eq!(is_crash_looping(&pod, AllowedRestarts::default(), now), is_looping, "{exit_code}");
         }
-    }
-
-    #[test]
-    fn a_handler_is_described_by_its_request() {
-        for (probe, text) in [
-            (json!({"httpGet": {"port": 8080, "path": "/healthz"}}), "GET :8080/healthz"),
-            (json!({"httpGet": {"port": "web", "path": "/", "scheme": "HTTPS"}}), "GET https://:web/"),
-            (json!({"tcpSocket": {"port": 5432}}), "TCP :5432"),
-            (json!({"grpc": {"port": 9}}), "gRPC :9"),
-            (json!({"exec": {"command": ["cat", "/tmp/ready"]}}), "exec cat /tmp/ready"),
-        ] {
-            assert_eq!(handler_text(&probe), text);
-        }
-    }
-
-    #[test]
-    fn a_probe_fails_after_its_threshold() {
-        assert_eq!(failure_seconds(&json!({})), 30);
-        assert_eq!(
-            failure_seconds(&json!({"initialDelaySeconds": 5, "periodSeconds": 2, "failureThreshold": 4})),
-            13
-        );
-        assert!(failure_seconds(&json!({"periodSeconds": i64::MAX, "failureThreshold": i64::MAX})) > 0);
-    }
-
-    #[test]
-    fn a_problem_of_a_pod_begins_at_a_stamp() {
-        let pod = json!({"kind": "Pod", "metadata": {"name": "p", "creationTimestamp": at(10)}, "status": {
-            "conditions": [
-                {"type": "PodScheduled", "status": "True", "lastTransitionTime": at(20)},
-                {"type": "Ready", "status": "False", "lastTransitionTime": at(10)},
-            ],
-        }});
-        let pod = Pod::read(&Object::read(pod).unwrap());
-        let crashed = |restarts, started, finished| Container {
-            restarts,
-            state: ContainerState::Waiting { reason: "CrashLoopBackOff".to_owned(), message: String::new() },
-            last: Some(Termination {
-                started: Some(at(started)),
-                finished: Some(at(finished)),
-                ..Termination::default()
-            }),
-            ..Container::default()
-        };
-        let never_ran = |restarts, finished| {
-            let last = Termination { finished: Some(at(finished)), ..Termination::default() };
-            Container { last: Some(last), ..crashed(restarts, 0, 0) }
-        };
-        for (id, container, expected) in [
-            (CauseId::CrashLoop, crashed(1, 30, 40), 40),
-            (CauseId::CrashLoop, crashed(2, 90, 91), 80), // one back-off of 10 s
-            (CauseId::CrashLoop, crashed(3, 90, 91), 60), // and one of 20 s
-            (CauseId::CrashLoop, crashed(i64::MAX, 90, 91), 10), // not before the pod was created
-            (CauseId::CommandNotFound, crashed(3, 90, 91), 60),
-            (CauseId::CommandNotFound, never_ran(3, 91), 61),
-            (CauseId::CrashLoop, crashed(7, 30, 5_000), 5_000), // it had recovered from the crash before
-            (CauseId::ImageNotFound, Container::default(), 20),
-            (CauseId::ImageNotFound, crashed(1, 30, 40), 40),
-            (CauseId::ImageNotFound, Container { init: true, ..Container::default() }, 20),
-        ] {
-            assert_eq!(since(id, &pod, Some(&container)), Some(at(expected)), "{id:?} {container:?}");
-        }
-        let initialized = Pod { containers: vec![Container { init: true, ..crashed(0, 20, 25) }], ..pod };
-        assert_eq!(since(CauseId::MissingSecret, &initialized, None), Some(at(25)));
     }
 }

@@ -1,5 +1,15 @@
-//! The causes why a rollout does not progress, found in pods, warning events and conditions. Each file detects one
-//! group of causes.
+//! The causes why a rollout does not progress, found in pods, warning events and conditions.
+//!
+//! | file | finds | in |
+//! |---|---|---|
+//! | `held.rs` | holds, `minReadySeconds`, `maxUnavailable` | the workload, also a complete one |
+//! | `awaited.rs` | what the controller waits for | pods of any revision; if complete, those that outlive their grace period |
+//! | `admission.rs` | rejected pods | conditions and events of the workload |
+//! | `node.rs` | no node, volume or sandbox | updated pods that are not ready, before their containers |
+//! | `start.rs` | no image, configuration or start; a slow start | containers of such pods, before crashes |
+//! | `crash_loop.rs` | crashes | the same, ready containers that crashed repeatedly, and pods that ended |
+//! | `unready.rs` | failing probes, closed readiness gates | containers and pods without another problem |
+//! | `surge_deadlock.rs` | new pods that wait for what old pods hold | the workload, after all others |
 //!
 //! The evidence of a cause quotes the component that reported it. A pod that is still starting has no cause. An
 //! outdated pod has one only if the rollout waits for that pod, or if the pod outlives its grace period.
@@ -12,8 +22,10 @@ mod crash_loop;
 mod held;
 mod id;
 mod node;
+mod since;
 mod start;
 mod surge_deadlock;
+mod unready;
 
 pub use context::{AllowedRestarts, Cause};
 pub(crate) use crash_loop::is_crash_looping;
@@ -36,6 +48,7 @@ use crate::revision::template::secrets_in;
 use crate::text::secret::{MASK, is_masked_anywhere, without_secrets};
 use container_logs::last_lines;
 use context::{CauseContext, PodProblem};
+use since::since;
 
 /// Returns the causes why a rollout whose verdict has this state does not progress, without the crash loops that an option
 /// allows. Causes that need a user come first.
@@ -130,8 +143,7 @@ fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> 
 fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
     let restarts = |found: &PodProblem<'_>| found.container.map_or(0, |container| container.restarts);
     found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));
-    let since =
-        found.iter().filter_map(|found| crash_loop::since(found.cause.id, found.pod, found.container)).min();
+    let since = found.iter().filter_map(|found| since(found.cause.id, found.pod, found.container)).min();
     let pods = found.iter().map(|found| found.pod.name.clone()).collect();
     let example = found.swap_remove(0);
     let is_replaced = |found: &&PodProblem<'_>| found.pod.has_ended() && found.cause.id.ends_container();
@@ -249,7 +261,7 @@ const POD_DETECTORS: [PodDetector; 6] = [
 ];
 
 /// The detectors for a pod whose containers have no problem.
-const WAITING_DETECTORS: [PodDetector; 3] = [awaited::in_place, crash_loop::closed_gate, start::slow];
+const WAITING_DETECTORS: [PodDetector; 3] = [awaited::in_place, unready::closed_gate, start::slow];
 
 /// The detectors for a container. The first one that finds a problem decides.
 const CONTAINER_DETECTORS: [ContainerDetector; 7] = [
@@ -259,7 +271,7 @@ const CONTAINER_DETECTORS: [ContainerDetector; 7] = [
     start::find_failed_start,
     start::find_init_problem,
     crash_loop::find_crash,
-    crash_loop::find_unready,
+    unready::find_unready,
 ];
 
 impl<'a> CauseContext<'a> {

@@ -6,7 +6,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::context::{CauseContext, SLOW_AFTER};
-use super::crash_loop::handler_text;
+use super::unready::handler_text;
 use super::{Cause, CauseId, crash_loop};
 use crate::api::container::{Container, ContainerState};
 use crate::api::pod::Pod;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::context::CauseContext;
-use super::crash_loop::since;
+use super::since::since;
 use super::{Cause, CauseId};
 use crate::api::container::declared_containers;
 use crate::api::pod::Pod;
