@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::report::CauseChange;
 use crate::cause::container_logs::LogRef;
 use crate::cause::{AllowedRestarts, Cause, CauseId, is_crash_looping};
-use crate::engine::Now;
+use crate::engine::{Effects, Now};
 use crate::observation::Observation;
 
 /// A cause that returns within this time never counted as gone. A container in a crash loop runs
@@ -23,14 +23,6 @@ pub(crate) struct CauseLedger {
     reported: BTreeMap<CauseKey, ReportedCause>,
     /// The name of the revision that the grace periods are about.
     revision_name: Option<String>,
-}
-
-/// What an observation changes: the causes to report, and the container logs to read.
-#[derive(Debug, Default)]
-pub(crate) struct CauseUpdate {
-    /// A cause that is gone is as it was reported last.
-    pub(crate) changes: Vec<(Cause, CauseChange)>,
-    pub(crate) logs: Vec<LogRef>,
 }
 
 /// Identifies a cause independently of its wording: the id, the container, and an index among the
@@ -56,7 +48,7 @@ struct ReportedCause {
 impl CauseLedger {
     /// Records the causes of one observation, which were found with these allowed restarts. `grace` returns the grace
     /// period of a cause that fails the rollout. `last_progress` is when the rollout last progressed. Another revision gets
-    /// its own grace periods.
+    /// its own grace periods. Returns the causes that changed, one that is gone as it was reported last, and the logs to read.
     pub(crate) fn record(
         &mut self,
         causes: &[Cause],
@@ -65,14 +57,13 @@ impl CauseLedger {
         grace: impl Fn(&Cause) -> Option<Duration>,
         last_progress: Duration,
         Now { elapsed: now, server_time }: Now,
-    ) -> CauseUpdate {
+    ) -> Effects<(Cause, CauseChange), LogRef> {
         let revision_name = observation.revisions.current().map(|current| current.name.clone());
         if revision_name != self.revision_name {
             self.reported.values_mut().for_each(|entry| entry.fatal = None);
             self.revision_name = revision_name;
         }
-        let mut update = CauseUpdate::default();
-        self.record_present(causes, now, &mut update);
+        let mut effects = self.record_present(causes, now);
         // A container that runs for a while between two crashes has no cause meanwhile, if its rollout is complete.
         let mut updated = observation.updated_pods();
         let has_crash_loop = updated.any(|pod| is_crash_looping(pod, allowed, server_time));
@@ -80,7 +71,7 @@ impl CauseLedger {
             has_crash_loop && entry.fatal.is_some() && entry.latest.id.ends_container()
         };
         let gone = self.remove(|entry| entry.gone_at().is_some_and(|at| now >= at) && !will_return(entry));
-        update.changes.extend(gone.into_iter().map(|cause| (cause, CauseChange::Gone)));
+        effects.reports.extend(gone.into_iter().map(|cause| (cause, CauseChange::Gone)));
         for entry in self.reported.values_mut().filter(|entry| entry.absent_since.is_none()) {
             entry.fatal =
                 grace(&entry.latest).map(|grace| (entry.fatal.map_or(now, |(since, _)| since), grace));
@@ -88,7 +79,7 @@ impl CauseLedger {
                 *since = last_progress.max(*since);
             }
         }
-        update
+        effects
     }
 
     /// Returns the causes that were reported and are not gone.
@@ -145,8 +136,8 @@ impl CauseLedger {
         self.remove(|entry| entry.absent_since.is_some()).into_iter()
     }
 
-    fn record_present(&mut self, causes: &[Cause], now: Duration, update: &mut CauseUpdate) {
-        let mut present = BTreeSet::new();
+    fn record_present(&mut self, causes: &[Cause], now: Duration) -> Effects<(Cause, CauseChange), LogRef> {
+        let (mut effects, mut present) = (Effects::default(), BTreeSet::new());
         // A cause keeps its key while it reads the same; one that reads differently takes the first key that is left.
         let (known, others): (Vec<_>, Vec<_>) =
             causes.iter().map(|cause| (self.key_of(cause), cause)).partition(|(key, _)| key.is_some());
@@ -159,10 +150,10 @@ impl CauseLedger {
             let Some(key) = key.or_else(free) else { continue };
             present.insert(key.clone());
             if !self.reported.contains_key(&key) {
-                update.changes.push((cause.clone(), CauseChange::Appeared));
+                effects.reports.push((cause.clone(), CauseChange::Appeared));
             }
             let entry = self.reported.entry(key).or_insert_with(|| ReportedCause::new(cause, now));
-            update.logs.extend(entry.renew(cause));
+            effects.tasks.extend(entry.renew(cause));
         }
         for (key, entry) in &mut self.reported {
             if !present.contains(key) {
@@ -174,8 +165,9 @@ impl CauseLedger {
         };
         for entry in self.reported.values_mut().filter(is_due) {
             (entry.reported, entry.reported_at) = (entry.latest.clone(), now);
-            update.changes.push((entry.latest.clone(), CauseChange::Changed));
+            effects.reports.push((entry.latest.clone(), CauseChange::Changed));
         }
+        effects
     }
 
     /// Returns the key of a reported cause with the same text.

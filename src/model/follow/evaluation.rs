@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause_ledger::{CauseLedger, CauseUpdate};
+use super::cause_ledger::CauseLedger;
 use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
 use super::progress::{EtaEstimator, ProgressClock, Stability};
 use super::report::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, ShortTimeout};
@@ -196,10 +196,10 @@ impl RolloutEvaluation {
         let found = causes_of(observation, state, allowed, now.server_time);
         let (grace, last_progress) =
             (|cause: &Cause| self.options.grace(cause), self.progress.last_progress());
-        let CauseUpdate { changes, logs } =
+        let Effects { reports, tasks } =
             self.causes.record(&found, observation, allowed, grace, last_progress, now);
-        self.effects.tasks.extend(logs.into_iter().map(FollowerTask::ReadLog));
-        changes.into_iter().map(|(cause, change)| Report::Cause { cause, change }).collect()
+        self.effects.tasks.extend(tasks.into_iter().map(FollowerTask::ReadLog));
+        reports.into_iter().map(|(cause, change)| Report::Cause { cause, change }).collect()
     }
 
     /// Reports what is reported once of a target that is not finished: the rollback target at once, and the least time when

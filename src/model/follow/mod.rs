@@ -28,7 +28,7 @@ mod undo_on_failure;
 #[cfg(test)]
 mod tests;
 
-pub(super) use cause_ledger::{CauseLedger, CauseUpdate};
+pub(super) use cause_ledger::CauseLedger;
 pub(super) use progress::ProgressClock;
 
 pub use options::{FollowOptions, Goal, UndoScope};

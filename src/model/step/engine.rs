@@ -15,7 +15,6 @@ use super::state::State;
 use super::state_of;
 use super::view::{PlanView, batch, plan_view};
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
-use crate::follow::CauseUpdate;
 use crate::hold::plan::Lock;
 use crate::kind::Workload;
 use crate::observation::Observation;
@@ -203,10 +202,9 @@ impl Stepper {
         let is_ours = lock.is_some_and(|lock| self.memory.ownership.is_own(lock)) && self.is_stepping();
         let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
-        let CauseUpdate { changes, logs } = memory.observe_causes(observed, now);
-        let causes = changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change });
-        self.reporter.reports.extend(causes);
-        self.tasks.extend(logs.into_iter().map(Task::ReadLog));
+        let Effects { reports, tasks } = memory.observe_causes(observed, now);
+        self.reporter.reports.extend(reports);
+        self.tasks.extend(tasks);
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
         if state.plan.rolling_back {

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::action::Action;
-use super::event::{BatchView, StepOptions, StepReport};
+use super::event::{BatchView, StepOptions, StepReport, Task};
 use super::ownership::Ownership;
 use super::slot::PodSlot;
 use super::soak::{CheckMemory, Soak};
 use super::state::State;
 use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::change::stuck_pods::StuckPodDeletions;
-use crate::engine::Now;
-use crate::follow::{CauseLedger, CauseUpdate, ProgressClock};
+use crate::engine::{Effects, Now};
+use crate::follow::{CauseLedger, ProgressClock};
 use crate::hold::plan::{BatchFailure, Lock};
 use crate::observation::Observation;
 use crate::revision::Revision;
@@ -147,15 +147,20 @@ impl Memory {
         rollback.revision.clone().map(|revision| StepReport::RollingBack { revision })
     }
 
-    /// Records the causes of an observation. Returns the changes, and the logs to read.
-    pub(super) fn observe_causes(&mut self, observed: &Observation, now: Now) -> CauseUpdate {
+    /// Records the causes of an observation.
+    pub(super) fn observe_causes(&mut self, observed: &Observation, now: Now) -> Effects<StepReport, Task> {
         self.rollout_progress.record(&observed.workload, now.elapsed);
         let (state, allowed) = (verdict(observed).state, AllowedRestarts::default());
         let mut causes = causes_of(observed, state, allowed, now.server_time);
         causes.retain(|cause| cause.severity != Severity::Hold);
         let grace = |cause: &Cause| (cause.severity == Severity::Fatal).then_some(FATAL_CAUSE_GRACE);
         let last_progress = self.rollout_progress.last_progress();
-        self.causes.record(&causes, observed, allowed, grace, last_progress, now)
+        let Effects { reports, tasks } =
+            self.causes.record(&causes, observed, allowed, grace, last_progress, now);
+        Effects {
+            reports: reports.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }).collect(),
+            tasks: tasks.into_iter().map(Task::ReadLog).collect(),
+        }
     }
 
     /// Decides what to do for the check of a batch whose slots are healthy; none if it passed, or if nothing is to do now.
