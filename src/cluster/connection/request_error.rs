@@ -41,10 +41,12 @@ impl RequestError {
         matches!(self, Self::NotSent(_)) || self.is_forbidden() || self.has_status(StatusCode::UNAUTHORIZED)
     }
 
-    /// Whether the server refused the request whatever it asked for: 401, 403, 429 and 503.
-    pub(crate) fn is_overload_or_refusal(&self) -> bool {
+    /// Whether the server may have refused the resourceVersion. A server that is overloaded or refuses the user says nothing of
+    /// it.
+    pub(crate) fn may_concern_version(&self) -> bool {
         let overload = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
-        self.is_refused() || overload.into_iter().any(|status| self.has_status(status))
+        let is_other = self.is_refused() || overload.into_iter().any(|status| self.has_status(status));
+        matches!(self, Self::Status(_)) && !is_other
     }
 
     /// Whether the requested resourceVersion or continue token has expired (410).

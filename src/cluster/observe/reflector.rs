@@ -211,10 +211,7 @@ impl Reflector {
             format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}");
         let path = self.query.path(&parameters, &self.shared.cluster);
         let opened = self.shared.cluster.stream(&path).await;
-        // An overloaded server, and one that lacks a right, say nothing of the resourceVersion.
-        let is_answer = |failure: &RequestError| matches!(failure, RequestError::Status(_));
-        if opened.as_ref().err().is_none_or(|failure| is_answer(failure) && !failure.is_overload_or_refusal())
-        {
+        if opened.as_ref().err().is_none_or(RequestError::may_concern_version) {
             self.fruitless_watches += 1;
         }
         let mut lines = opened?;
