@@ -240,23 +240,20 @@ impl TargetResult {
     /// interrupted, written or not.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        self.outcome.exit().worst(self.stopped.map_or(Exit::Done, StopSignal::exit))
+        let exit = match &self.outcome {
+            Outcome::Reached => Exit::Done,
+            Outcome::Held => Exit::Held,
+            Outcome::Deleted | Outcome::Recreated => Exit::Error,
+            Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => Exit::Failed,
+            Outcome::Unreadable(error) => error.exit(),
+            Outcome::Unfinished | Outcome::TimedOut(_) => Exit::Unfinished,
+            Outcome::Interrupted(signal) => signal.exit(),
+        };
+        exit.worst(self.stopped.map_or(Exit::Done, StopSignal::exit))
     }
 }
 
 impl Outcome {
-    fn exit(&self) -> Exit {
-        match self {
-            Self::Reached => Exit::Done,
-            Self::Held => Exit::Held,
-            Self::Deleted | Self::Recreated => Exit::Error,
-            Self::Failed(_) | Self::OtherTargetFailed(_) => Exit::Failed,
-            Self::Unreadable(error) => error.exit(),
-            Self::Unfinished | Self::TimedOut(_) => Exit::Unfinished,
-            Self::Interrupted(signal) => signal.exit(),
-        }
-    }
-
     /// Returns the name for JSON.
     #[must_use]
     pub fn json_name(&self) -> &'static str {
