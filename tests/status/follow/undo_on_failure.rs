@@ -1,5 +1,7 @@
 //! `--undo-on-failure`: failed targets are rolled back, and no others.
 
+use std::ops::Range;
+
 use harness::prelude::*;
 use simcluster::controller::Quota;
 
@@ -25,10 +27,30 @@ fn assert_not_rolled_back(cluster: &Cluster, key: &Key, output: &Output, live: &
     assert_eq!(times, 1, "{reason}\n{}", output.transcript);
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_failed_rollout_is_rolled_back() {
+/// A Deployment of four pods whose new revision has no image.
+async fn released() -> (Cluster, Key) {
     let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
+    (cluster, web)
+}
+
+/// Follows a rollout that failed, on a server with this fault. Asserts the image in the end and how many seconds it takes, and
+/// returns the number of writes too.
+async fn undo_with_fault(fault: Fault, live: &str, seconds: Range<u64>) -> (Output, usize) {
+    let (cluster, web) = released().await;
+    cluster.advance(60).await;
+    cluster.sim.fault(fault);
+    let begun = tokio::time::Instant::now();
+    let output = cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await;
+    assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, live), "{}", output.transcript);
+    assert!(seconds.contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    let written = writes(&cluster);
+    (output, written)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_rollout_is_rolled_back() {
+    let (cluster, web) = released().await;
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
     assert_eq!(writes(&cluster), 1);
@@ -108,8 +130,7 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() 
 /// A rollout by another client is not rolled back, even if it fails.
 #[tokio::test(start_paused = true)]
 async fn a_later_rollout_of_another_client_is_not_rolled_back() {
-    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-    cluster.editor().set_image(&web, "app:2.0-bad");
+    let (cluster, web) = released().await;
     let theirs = web.clone();
     cluster.later(10_000, move |editor| editor.set_image(&theirs, "app:3.0-bad"));
     let output = cluster.status("deployment/web --undo-on-failure").await;
@@ -122,8 +143,7 @@ async fn a_later_rollout_of_another_client_is_not_rolled_back() {
     );
     assert_eq!(writes(&cluster), 0);
 
-    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-    cluster.editor().set_image(&web, "app:2.0-bad");
+    let (cluster, web) = released().await;
     let theirs = web.clone();
     cluster.later(10_000, move |editor| editor.set_image(&theirs, "app:3.0"));
     let output = cluster.status("deployment/web --undo-on-failure").await;
@@ -134,8 +154,7 @@ async fn a_later_rollout_of_another_client_is_not_rolled_back() {
 #[tokio::test(start_paused = true)]
 async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() {
     for verb in [Verb::Get, Verb::Patch] {
-        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-        cluster.editor().set_image(&web, "app:2.0-bad");
+        let (cluster, web) = released().await;
         cluster.advance(60).await; // it fails immediately
         let target = web.clone();
         let deploy = FaultAction::write_before(move |store| {
@@ -271,11 +290,6 @@ async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {
 /// A timeout, a deletion, a replaced revision and a refused request are not failures of the rollout.
 #[tokio::test(start_paused = true)]
 async fn only_a_failure_is_rolled_back() {
-    let released = async || {
-        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-        cluster.editor().set_image(&web, "app:2.0-bad");
-        (cluster, web)
-    };
     let (cluster, web) = released().await;
     let output = cluster.status("deployment/web --undo-on-failure --timeout 20s").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (3, "app:2.0-bad"), "{}", output.transcript);
@@ -308,15 +322,13 @@ async fn only_a_failure_is_rolled_back() {
 /// After a lost response the workload is read again: the change was applied.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_write_result_is_resolved_by_reading() {
-    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-    cluster.editor().set_image(&web, "app:2.0-bad");
+    let (cluster, web) = released().await;
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer).once());
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
     output.reports("the change was applied");
 
-    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-    cluster.editor().set_image(&web, "app:2.0-bad");
+    let (cluster, web) = released().await;
     let refusal = FaultAction::Refuse(Refusal::with_status(500, "no"));
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal));
     let output = cluster.status("deployment/web --undo-on-failure").await;
@@ -342,16 +354,9 @@ async fn a_rollback_that_cannot_be_prepared_now_is_tried_again() {
         (lists, "app:1.0", "rolled back to revision 1 (now 3)", 0..40),
         (gets(), "app:2.0-bad", "not rolled back: in-process:80 returned 500", 60..75),
     ] {
-        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-        cluster.editor().set_image(&web, "app:2.0-bad");
-        cluster.advance(60).await;
-        cluster.sim.fault(fault);
-        let begun = tokio::time::Instant::now();
-        let output = cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await;
-        assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, live), "{}", output.transcript);
+        let (output, written) = undo_with_fault(fault, live, seconds).await;
         output.reports(result);
-        assert_eq!(writes(&cluster), usize::from(live == "app:1.0"), "{}", output.transcript);
-        assert!(seconds.contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+        assert_eq!(written, usize::from(live == "app:1.0"), "{}", output.transcript);
         output.reports("note: deployment/web cannot be rolled back yet: ");
     }
 }
@@ -367,15 +372,8 @@ async fn a_rollback_that_the_server_cannot_take_now_is_tried_again() {
         (Fault::on(patches(), overloaded()), 14, "app:2.0-bad", 60..75),
         (Fault::on(patches(), forbidden).once(), 1, "app:2.0-bad", 0..20),
     ] {
-        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-        cluster.editor().set_image(&web, "app:2.0-bad");
-        cluster.advance(60).await;
-        cluster.sim.fault(fault);
-        let begun = tokio::time::Instant::now();
-        let output = cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await;
-        assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, live), "{}", output.transcript);
-        assert_eq!(writes(&cluster), sent, "{}", output.transcript);
-        assert!(seconds.contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+        let (output, written) = undo_with_fault(fault, live, seconds).await;
+        assert_eq!(written, sent, "{}", output.transcript);
         let again = "note: deployment/web cannot be rolled back yet: ";
         let times = output.stderr.lines().filter(|line| line.starts_with(again)).count();
         assert_eq!(times, usize::from(sent > 1), "{}", output.transcript);
@@ -399,8 +397,7 @@ async fn a_signal_keeps_a_rollback_from_being_sent() {
         (Verb::Patch, 0, vec![15], 143, "app:1.0", sent, 16..40),
         (Verb::Patch, 0, vec![1, 2], 129, "app:2.0-bad", unknown, 16..17),
     ] {
-        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-        cluster.editor().set_image(&web, "app:2.0-bad");
+        let (cluster, web) = released().await;
         cluster.advance(60).await;
         let slow = Fault::on(Requests::of(verb, &DEPLOYMENTS), FaultAction::Delay(Duration::from_secs(20)));
         cluster.sim.fault(slow.after(skipped).once());
@@ -439,8 +436,7 @@ async fn a_failed_restart_is_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn json_reports_the_rollback() {
-    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-    cluster.editor().set_image(&web, "app:2.0-bad");
+    let (cluster, _) = released().await;
     let output = cluster.status("deployment/web --undo-on-failure -o json").await;
     let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
