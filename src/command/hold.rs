@@ -79,7 +79,7 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
 async fn read_for_hold(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
     match workload.pause_field() {
         Some(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
-        _ => read_for_write(workload, writer.context.source, writer.ui).await,
+        _ => read_for_write(workload, writer.context.source, &writer.ui.messages()).await,
     }
 }
 
@@ -147,7 +147,7 @@ async fn is_rolled_back(workload: &Workload, writer: &mut Writer<'_>) -> Result<
     if !is_rollback_held(workload) {
         return Ok(false);
     }
-    let read = read_for_write(workload.clone(), writer.context.source, writer.ui).await;
+    let read = read_for_write(workload.clone(), writer.context.source, &writer.ui.messages()).await;
     let consequence = "whether the rollback is complete is not known";
     let observed = or_note(read, consequence, |note| writer.ui.err_line(&note))?;
     Ok(observed.is_some_and(|observed| completed_rollback(&observed).is_some()))
@@ -180,7 +180,7 @@ async fn write(
         let source = writer.context.source;
         let read = match observed.pods {
             Some(_) => Ok(observed.clone()),
-            None => read_for_write(workload.clone(), source, writer.ui).await,
+            None => read_for_write(workload.clone(), source, &writer.ui.messages()).await,
         };
         writer.print_effect(read, verb, patch);
     }

@@ -157,7 +157,7 @@ pub async fn run(
 
 /// Returns a listener that prints the notices of the transport to stderr.
 fn listener(messages: MessageWriter) -> Listener {
-    Listener::new(move |notice| messages.note(notice))
+    Listener::new(move |notice| messages.err_line(notice))
 }
 
 /// Returns the content of the file of `-o jsonpath-file` or `-o custom-columns-file`.

@@ -127,7 +127,7 @@ impl<'a> PatchTarget<'a> {
         let label = self.label();
         match now {
             Ok(now) if is_applied(patch, &now) => {
-                messages.note(&format!("note: {error}; read {label} again: the change was applied"));
+                messages.err_line(&format!("note: {error}; read {label} again: the change was applied"));
                 WriteResult::Stored(now)
             }
             Ok(now) => match Conflict::of(patch, &now) {

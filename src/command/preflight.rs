@@ -223,6 +223,6 @@ pub(super) fn refuse(after: &Workload, findings: &Findings) -> Result<()> {
 pub(super) fn warn(after: &Workload, findings: &Findings, messages: &MessageWriter) {
     let obstacles = findings.obstacles.iter().map(|obstacle| pods_cannot_start(after, obstacle));
     for line in obstacles.chain(findings.notes.iter().cloned()) {
-        messages.note_once(&line);
+        messages.err_line_once(&line);
     }
 }

@@ -71,7 +71,8 @@ async fn restart_workload(
     let may_block =
         workload.kind().waits_for_broken_pods(&workload) && workload.counts().ready < workload.wanted();
     let known = if writer.shows_effect() || held_by(&workload).is_some() || may_block {
-        let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, writer.ui), check);
+        let messages = writer.ui.messages();
+        let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, &messages), check);
         let blocked = observed.as_ref().map(|observed| render::restart_is_blocked(observed, patch.after()));
         writer.ui.err_lines(blocked.unwrap_or_default());
         writer.print_effect(observed, "restart", &patch);

@@ -6,8 +6,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::patch::{self, PatchTarget};
+use super::targets::read_again;
 use super::writing_verb::FIELD_MANAGER;
-use crate::cluster::reader::{Needs, read_one, reread};
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::error::{ErrorKind, Result};
@@ -59,7 +59,8 @@ pub(super) async fn undo_on_failure(
         let written = match read {
             Ok(None) => {
                 let name = workload.target();
-                messages.note(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
+                messages
+                    .err_line(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
                 return Ok(None);
             }
             Ok(Some(observed)) => {
@@ -93,7 +94,8 @@ pub(super) async fn undo_on_failure(
         }
         if tries == 0 {
             let name = workload.target();
-            messages.note(&format!("note: {name} cannot be rolled back yet: {unavailable}; trying again"));
+            messages
+                .err_line(&format!("note: {name} cannot be rolled back yet: {unavailable}; trying again"));
         }
         let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
         tries += 1;
@@ -113,19 +115,11 @@ async fn read_failed(
         return Ok(Some(observed));
     }
     let (name, period) = (found.target(), go_duration::short(SETTLE_TIME));
-    messages.note_once(&format!("note: {name}: complete now; not rolled back if it stays so for {period}"));
+    messages
+        .err_line_once(&format!("note: {name}: complete now; not rolled back if it stays so for {period}"));
     sleep(SETTLE_TIME).await;
     let later = read_again(found, source, messages).await?;
     Ok(Some(later).filter(|later| !stayed_complete(&observed, later)))
-}
-
-/// Reads a workload again, with its revisions and pods.
-async fn read_again(found: &Workload, source: &Source, messages: &MessageWriter) -> Result<Observation> {
-    let (observed, notes) = read_one(reread(found, source).await?, Needs::WRITE, source).await;
-    for note in &notes {
-        messages.note_once(note);
-    }
-    observed
 }
 
 /// Returns the patch that rolls a workload back. Prints what else it does.
@@ -144,7 +138,7 @@ fn rollback_patch(
     let warnings = owner_warnings::before_an_undo(workload).into_iter();
     let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
     let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
-    warnings.for_each(|line| messages.note_once(&line));
+    warnings.for_each(|line| messages.err_line_once(&line));
     Ok(undo.patch)
 }
 
@@ -156,9 +150,10 @@ pub(super) async fn delete_stuck(
     source: &Source,
     messages: &MessageWriter,
 ) {
+    messages.err_line(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
     if let Some(why) = source.remove_pod(namespace, pod, false).await.refusal() {
-        messages.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+        messages.err_line(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
     }
 }

@@ -71,7 +71,7 @@ impl MessageWriter {
     /// API servers, webhooks and plugins may quote the values they refuse.
     ///
     /// In GitHub Actions an error is also an annotation.
-    pub fn note(&self, line: &str) {
+    pub fn err_line(&self, line: &str) {
         let (line, mut state) = (masked(line), self.lock());
         let text = line.text();
         state.print(line);
@@ -93,8 +93,8 @@ impl MessageWriter {
         self.lock().print(Line::of(format!("hint: {line}")));
     }
 
-    /// Prints one line as [`MessageWriter::note`], unless the same line was printed before.
-    pub fn note_once(&self, line: &str) {
+    /// Prints one line as [`MessageWriter::err_line`], unless the same line was printed before.
+    pub fn err_line_once(&self, line: &str) {
         let mut state = self.lock();
         if state.printed_once.insert(line.to_owned()) {
             state.print(masked(line));

@@ -243,7 +243,7 @@ impl Ui {
 
     /// Prints one line on stderr: a note, a hint or a warning.
     pub fn err_line(&mut self, line: &str) {
-        self.messages.note(line);
+        self.messages.err_line(line);
     }
 
     /// Prints several lines on stderr, which GitHub Actions folds below a title.
@@ -262,7 +262,7 @@ impl Ui {
 
     /// Prints one line on stderr, unless the same line was printed before.
     pub fn err_line_once(&mut self, line: &str) {
-        self.messages.note_once(line);
+        self.messages.err_line_once(line);
     }
 
     /// Prints several lines on stderr, each unless it was printed before.

@@ -264,14 +264,14 @@ async fn run_check(
 ) -> CheckResult {
     let print = {
         let messages = messages.clone();
-        move |line: &str| messages.note(&check_output(line))
+        move |line: &str| messages.err_line(&check_output(line))
     };
     match run_shell(command, environment, variables, CHECK_LIMIT, print).await {
         Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
         Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
         Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,
         Err(error) => {
-            messages.note(&check_output(&format!("sh cannot be started: {error}")));
+            messages.err_line(&check_output(&format!("sh cannot be started: {error}")));
             CheckResult::NotRun
         }
     }

@@ -124,8 +124,9 @@ async fn show_plan(
 ) -> Result<CommandOutcome> {
     let source = context.source;
     let options = options(request, &found, &context.world.processes);
-    let observed = read_for_write(found, source, ui).await?;
-    let nodes = other_objects::nodes_if_needed(&observed, source, &ui.messages()).await?;
+    let messages = ui.messages();
+    let observed = read_for_write(found, source, &messages).await?;
+    let nodes = other_objects::nodes_if_needed(&observed, source, &messages).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
     let view = match preview(&options, &observed, nodes.as_deref(), now) {

@@ -85,7 +85,7 @@ pub(super) async fn warn_of_autoscalers(
     let found = found.unwrap_or_default().into_iter();
     for autoscaler in found.filter(|autoscaler| autoscaler.is_for(workload.object())) {
         let SurgeCountingAutoscaler { name, metric, .. } = autoscaler;
-        messages.note(&format!(
+        messages.err_line(&format!(
             "warning: HorizontalPodAutoscaler {name} divides a metric of type {metric} by all pods of {}, surge pods \
              included, so that it may scale down during the plan",
             workload.target()
@@ -106,7 +106,7 @@ pub(super) async fn nodes_if_needed(
         return Ok(Some(Vec::new()));
     }
     let consequence = "nodes that are not ready are not recognised";
-    or_note(nodes(source).await, consequence, |note| messages.note_once(&note))
+    or_note(nodes(source).await, consequence, |note| messages.err_line_once(&note))
 }
 
 /// Whether the nodes are needed. `step` needs them for every DaemonSet. For other kinds they only explain why a pod

@@ -9,7 +9,7 @@ use self::manifest::{kind_of, with_rollouts};
 use super::context::CommandOutcome;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
-use crate::cluster::reader::{Needs, read_one};
+use crate::cluster::reader::{Needs, read_one, reread};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -18,6 +18,7 @@ use crate::model::kind::{Kind, Workload};
 use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::untrusted;
+use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 
 /// Which workloads the user named or selected.
@@ -83,12 +84,28 @@ pub struct NamedTarget {
 ///
 /// # Errors
 /// When the revisions cannot be read, and when the pods cannot be read for another reason than missing permission.
-pub async fn read_for_write(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
+pub async fn read_for_write(
+    workload: Workload,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<Observation> {
     let (observed, notes) = read_one(workload, Needs::WRITE, source).await;
     for note in notes {
-        ui.err_line_once(&note);
+        messages.err_line_once(&note);
     }
     observed
+}
+
+/// Reads a workload again, as [`read_for_write`].
+///
+/// # Errors
+/// As [`reread`] and [`read_for_write`].
+pub(super) async fn read_again(
+    found: &Workload,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<Observation> {
+    read_for_write(reread(found, source).await?, source, messages).await
 }
 
 /// Finds the workloads of a scope, and keeps what `keep` makes of each. There may be thousands, and most of their memory is

@@ -5,7 +5,7 @@ use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::patch::PatchTarget;
 use crate::command::stop_signals::StopSignals;
-use crate::command::targets::read_for_write;
+use crate::command::targets::read_again;
 use crate::command::writing_verb::Writer;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -29,9 +29,10 @@ pub(super) async fn finish(
         return;
     }
     let mut stops = StopSignals::new(writer.context.world.signals.clone());
+    let messages = writer.ui.messages();
     for workload in held {
-        let Some(read) = unless_stopped(read_again(workload, writer), &mut stops, &mut outcome.exit).await
-        else {
+        let read = read_again(workload, writer.context.source, &messages);
+        let Some(read) = unless_stopped(read, &mut stops, &mut outcome.exit).await else {
             writer.ui.err_line("warning: the hold was not ended: a signal ended the command");
             return;
         };
@@ -71,12 +72,6 @@ async fn unless_stopped<T>(
         }
         read = read => Some(read),
     }
-}
-
-/// Reads a workload after its rollback was followed.
-async fn read_again(workload: &Workload, writer: &mut Writer<'_>) -> Result<Observation> {
-    let source = writer.context.source;
-    read_for_write(reread(workload, source).await?, source, writer.ui).await
 }
 
 /// Restores the original strategy, if every pod is rolled back.

@@ -166,7 +166,7 @@ async fn roll_back_workload(
         if has_recovered(&again, request, writer).await? {
             return Ok(None);
         }
-        let observed = read_for_write(again, writer.context.source, writer.ui).await?;
+        let observed = read_for_write(again, writer.context.source, &writer.ui.messages()).await?;
         prepared = Prepared { observed, is_announced: false, ..prepared };
         if was_released {
             target = target_of(&prepared.observed, request)?.clone();

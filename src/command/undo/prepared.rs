@@ -135,13 +135,13 @@ async fn wait_until_observed(
     while source.is_live() && !workload.is_observed() {
         let waited = begun.elapsed();
         if waited >= OBSERVE_TIMEOUT {
-            messages.note(&format!(
+            messages.err_line(&format!(
                 "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
             ));
             break;
         }
         if waited >= NOTE_AFTER {
-            messages.note_once(&format!(
+            messages.err_line_once(&format!(
                 "note: waiting for the controller to observe the last change of {target}"
             ));
         }
