@@ -48,10 +48,10 @@ impl Exit {
     /// 5, 0.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {
-        if other.severity() > self.severity() { other } else { self }
+        if other.rank() > self.rank() { other } else { self }
     }
 
-    fn severity(self) -> u8 {
+    fn rank(self) -> u8 {
         match self {
             Self::Done | Self::Differs => 0,
             Self::Held => 1,

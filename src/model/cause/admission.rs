@@ -12,9 +12,9 @@ pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
     let refused = from_conditions(context).or_else(|| from_events(context));
     // A terminating pod may free quota, or what the webhook counts.
     let frees = has_terminating_pod(context);
-    let refusal = refused.map(|(message, since)| {
-        let may_pass = frees || is_failed_attempt(&message);
-        Cause { since, ..cause(&message).passing_if(may_pass) }
+    let refusal = refused.map(|(message, since)| Cause {
+        since,
+        ..cause(&message).passing_if(frees || is_failed_attempt(&message))
     });
     refusal.into_iter().chain(controller_errors(context)).collect()
 }

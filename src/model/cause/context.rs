@@ -98,6 +98,15 @@ impl Cause {
         matches!(self.severity, Severity::Fatal | Severity::NeedsFix)
     }
 
+    /// Returns the summary after the name of its container: `app: CrashLoopBackOff, exit 1`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match &self.container {
+            Some(container) => format!("{container}: {}", self.summary),
+            None => self.summary.clone(),
+        }
+    }
+
     /// Returns a cause without its pods, its container and since when it lasts.
     #[must_use]
     pub fn new(id: CauseId, summary: impl Into<String>) -> Self {

@@ -48,7 +48,12 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
         return None; // another container crashed
     }
     if ending.reason == "OOMKilled" {
-        return Some(out_of_memory(container, ending, context));
+        let limit = memory_limit(container, context);
+        let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
+        return Some(Cause::new(
+            CauseId::OutOfMemory,
+            format!("OOMKilled, exit {}{limit}", ending.exit_code),
+        ));
     }
     if let Some((id, which, message)) = killed_by_probe(container, ending, pod, context) {
         return Some(
@@ -108,6 +113,13 @@ pub(super) fn without_state(summary: &str) -> &str {
     [CRASHED, COMPLETED, BACK_OFF].into_iter().find_map(|word| summary.strip_prefix(word)).unwrap_or(summary)
 }
 
+impl Cause {
+    /// Whether two causes have the same text, apart from the state of a crash loop.
+    pub(crate) fn reads_as(&self, other: &Self) -> bool {
+        without_state(&self.summary) == without_state(&other.summary)
+    }
+}
+
 /// Whether the termination of this container restarts every container of the pod (`RestartAllContainers`).
 /// After the restart the kubelet keeps no exit code, so any such rule of the container matches.
 fn restarts_all(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> bool {
@@ -123,12 +135,6 @@ fn restarts_all(container: &Container, ending: &Termination, context: &CauseCont
     rules.any(|rule| {
         rule.get("action").and_then(Value::as_str) == Some("RestartAllContainers") && applies(rule)
     })
-}
-
-fn out_of_memory(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> Cause {
-    let limit = memory_limit(container, context);
-    let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
-    Cause::new(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code))
 }
 
 fn memory_limit<'a>(container: &Container, context: &'a CauseContext<'_>) -> Option<&'a str> {

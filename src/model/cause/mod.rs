@@ -157,25 +157,21 @@ fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: All
 
 /// Masks the values of secret-looking variables and headers in the causes. A failing program often prints its configuration.
 fn mask_secrets(causes: &mut [Cause], observed: &Observation) {
+    use CauseId::{MissingClaim, MissingConfigMap, MissingKey, MissingSecret};
     if causes.is_empty() {
         return; // without causes, there is no need to read the templates of a long history
     }
     let secrets = secrets(observed);
     for cause in causes {
-        // The name of a missing object may be the value of a variable such as `SECRET_NAME`. It is no secret.
-        let known = if names_objects(cause) { &[] } else { secrets.as_slice() };
+        let known = match cause.id {
+            // The name of a missing object or key may be the value of a variable such as `SECRET_NAME`. It is no secret.
+            MissingConfigMap | MissingSecret | MissingKey | MissingClaim => &[],
+            _ if cause.severity == Severity::Hold => &[], // it names objects too
+            _ => secrets.as_slice(),
+        };
         cause.summary = without(known, &cause.summary);
         cause.evidence = cause.evidence.take().map(|evidence| without(&secrets, &evidence));
     }
-}
-
-/// Whether the summary of a cause consists of the names of objects and keys.
-fn names_objects(cause: &Cause) -> bool {
-    cause.severity == Severity::Hold
-        || matches!(
-            cause.id,
-            CauseId::MissingConfigMap | CauseId::MissingSecret | CauseId::MissingKey | CauseId::MissingClaim
-        )
 }
 
 /// Returns a container's last lines, shortened, with the secrets masked: values with the form of a secret, and the secret values
@@ -228,23 +224,6 @@ pub fn stuck_if<'c>(
     let is_stuck = verdict.state == RolloutState::Progressing
         && causes.into_iter().any(|cause| cause.needs_a_fix() && lasts(cause));
     if is_stuck { Verdict { state: RolloutState::Stuck, ..verdict } } else { verdict }
-}
-
-impl Cause {
-    /// Returns the summary after the name of its container: `app: CrashLoopBackOff, exit 1`.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match &self.container {
-            Some(container) => format!("{container}: {}", self.summary),
-            None => self.summary.clone(),
-        }
-    }
-
-    /// Whether two causes have the same text, apart from the state of a crash loop.
-    #[must_use]
-    pub(crate) fn reads_as(&self, other: &Self) -> bool {
-        crash_loop::without_state(&self.summary) == crash_loop::without_state(&other.summary)
-    }
 }
 
 type PodDetector = fn(&Pod, &CauseContext<'_>) -> Option<Cause>;
