@@ -200,7 +200,7 @@ fn stable_pods(rollout: &RecentRollout<'_>) -> Option<PodCount> {
 fn in_use(view: &RolloutView, word: &str) -> String {
     match view.state() {
         RolloutState::Unobserved => word.to_owned(),
-        _ if view.needs_a_fix => format!("{word}: {}", list::cause(view).text()),
+        _ if view.needs_a_fix() => format!("{word}: {}", list::cause(view).text()),
         _ => format!("{word}, {}", progress(view.counts, view.available)),
     }
 }

@@ -43,8 +43,6 @@ pub struct RolloutView {
     pub ready: Vec<(String, usize)>,
     /// Why it does not progress, most important first.
     pub causes: Vec<Cause>,
-    /// Whether a user has to act: it failed, or it has a cause that does not resolve without a fix.
-    pub needs_a_fix: bool,
     /// The command that rolls it back; none for a complete rollout, or if there is nothing to roll back to.
     pub rollback: Option<String>,
     /// Why the next change will be held although the rollout is complete, with the command that ends the hold.
@@ -128,7 +126,6 @@ impl RolloutView {
             available: available(observed, now),
             is_outage: is_outage(observed, verdict.state),
             ready: ready_by_revision(observed),
-            needs_a_fix: needs_a_fix(verdict.state, &causes),
             rollback: if is_complete { None } else { rollback_command(observed) },
             causes,
             next_change_hold: next_change_hold(&observed.workload).filter(|_| is_complete),
@@ -146,7 +143,7 @@ impl RolloutView {
         Self { change: last_change(observed), ..self }
     }
 
-    /// Says that it is a rollout of another revision than the expected one. What serves and whether it needs a fix stay.
+    /// Says that it is a rollout of another revision than the expected one. What serves stays.
     #[must_use]
     pub(crate) fn replaced(self, line: String) -> Self {
         Self { verdict: Verdict::new(RolloutState::Failed, line), next_change_hold: None, ..self }
@@ -171,6 +168,13 @@ impl RolloutView {
         self.verdict.state
     }
 
+    /// Whether a user has to act: it failed, or it has a cause that only a fix ends.
+    #[must_use]
+    pub fn needs_a_fix(&self) -> bool {
+        let is_incomplete = self.state().is_observed_and_incomplete();
+        self.state() == RolloutState::Failed || is_incomplete && self.causes.iter().any(Cause::needs_a_fix)
+    }
+
     /// Returns how many outdated pods a partition keeps although the rollout is complete.
     #[must_use]
     pub fn held_pods(&self) -> i64 {
@@ -193,11 +197,6 @@ impl RolloutView {
     pub fn is_next_change_paused(&self) -> bool {
         self.next_change_hold.as_ref().is_some_and(|hold| hold.starts_with(NEXT_CHANGE_PAUSED))
     }
-}
-
-fn needs_a_fix(state: RolloutState, causes: &[Cause]) -> bool {
-    state == RolloutState::Failed
-        || (state.is_observed_and_incomplete() && causes.iter().any(Cause::needs_a_fix))
 }
 
 /// Returns the available pods, by the workload's own `minReadySeconds`; none if nothing counts them. A plan of `step` for
@@ -396,7 +395,8 @@ mod tests {
     #[test]
     fn a_hold_needs_no_fix() {
         for (id, is_needed) in [(CauseId::CrashLoop, true), (CauseId::Partition, false)] {
-            assert_eq!(needs_a_fix(RolloutState::Progressing, &[Cause::new(id, "")]), is_needed, "{id:?}");
+            let view = RolloutView::sample("w", RolloutState::Progressing, None, Some(id));
+            assert_eq!(view.needs_a_fix(), is_needed, "{id:?}");
         }
     }
 

@@ -247,7 +247,7 @@ pub fn print_outcome(
 fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
     match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
-        Outcome::Unfinished | Outcome::Held => view.needs_a_fix || view.is_outage,
+        Outcome::Unfinished | Outcome::Held => view.needs_a_fix() || view.is_outage,
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => {
             !matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
         }
@@ -260,7 +260,7 @@ fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
 pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) -> Option<&'v str> {
     let helps = match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
-        Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix,
+        Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix(),
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
         _ => false,
     };
