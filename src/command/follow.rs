@@ -1,12 +1,4 @@
-//! Follows rollouts until each has its result, for `status` and for `--wait`.
-//!
-//! One event passes these, in this order:
-//!
-//! 1. `cluster/observe/`: a watch event or a refresh becomes the observation of a target.
-//! 2. `event_loop.rs` passes it to the follower, with the time.
-//! 3. `model/follow/`: the target evaluates it, and returns reports and tasks.
-//! 4. `Following::report` prints each report: the status line, the causes, the result.
-//! 5. `Following::execute` executes each task, or starts a request. What that answers is an event again.
+//! Follows rollouts until each has its result, for `status` and for `--wait`. CONTRIBUTING.md shows the way of one event.
 
 use std::sync::Arc;
 
@@ -192,7 +184,7 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
     }
 
     fn is_result((_, report): &(TargetId, Report)) -> bool {
-        matches!(report, Report::Ended { .. })
+        matches!(report, Report::Ended(_))
     }
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {

@@ -194,7 +194,7 @@ async fn evaluate_once(
     let mut document = None;
     if following.format == ReportFormat::Lines {
         // The logs were read after the end.
-        reports.sort_by_key(|(_, report)| matches!(report, Report::Ended { .. }));
+        reports.sort_by_key(|(_, report)| matches!(report, Report::Ended(_)));
         for (_, report) in &reports {
             print(target, report, following.names, following.shows_pods, now, ui);
         }

@@ -76,13 +76,9 @@ pub(super) async fn undo_on_failure(
                 continue;
             }
             WriteResult::Conflict(conflict) => {
-                let error = conflict.error(workload, "its rollback was prepared");
                 let is_unknown = conflict.is_unanswered;
-                return Err(if is_unknown {
-                    RollbackResult::unknown(&error)
-                } else {
-                    RollbackResult::not_written(&error)
-                });
+                let result = if is_unknown { RollbackResult::unknown } else { RollbackResult::not_written };
+                return Err(result(&conflict.error(workload, "its rollback was prepared")));
             }
             WriteResult::Refused(error) => return Err(RollbackResult::not_written(&error)),
             WriteResult::Unknown(error) => return Err(RollbackResult::unknown(&error)),

@@ -214,10 +214,8 @@ impl RolloutEvaluation {
             start.filter(|_| self.options.undo_on_failure.is_some() && !self.rollback_target_reported);
         if let Some(start) = start {
             self.rollback_target_reported = true;
-            self.effects.reports.push(match start.stable_revision(observation) {
-                Ok(stable) => Report::RollbackTarget { label: stable.label(), images: stable.images() },
-                Err(why) => Report::NoRollbackTarget(why),
-            });
+            let stable = start.stable_revision(observation).map(|stable| (stable.label(), stable.images()));
+            self.effects.reports.push(Report::RollbackTarget(stable));
         }
         let state = self.verdict().map(|verdict| verdict.state);
         let is_progressing = matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck));
@@ -369,7 +367,7 @@ impl ReportedStatus {
     fn waiting_report(&mut self, reason: String) -> Option<Report> {
         let is_new = self.waiting_for.as_ref() != Some(&reason);
         self.waiting_for = Some(reason.clone());
-        is_new.then_some(Report::Waiting { reason })
+        is_new.then_some(Report::Waiting(reason))
     }
 
     fn report(&self, prints_line: bool) -> Option<Report> {

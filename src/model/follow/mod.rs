@@ -101,7 +101,7 @@ impl Follower {
     /// Whether a signal ends the command: no rollback is to be written any more.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.targets.iter().any(FollowedTarget::is_stopped)
+        self.targets.iter().any(|target| target.stopped.is_some())
     }
 
     /// Returns the targets in the order of [`Follower::new`].
@@ -117,6 +117,7 @@ impl Engine for Follower {
     type Task = (TargetId, FollowerTask);
 
     fn apply(&mut self, event: LoopEvent<FollowerAnswer>, now: Now) -> Effects<Self::Report, Self::Task> {
+        let was_finished = self.is_finished();
         match event {
             LoopEvent::Target(id, event) => {
                 if let Some(target) = self.targets.get_mut(id.0) {
@@ -136,8 +137,9 @@ impl Engine for Follower {
         let mut all = Effects::default();
         self.take_effects(&mut all);
         self.roll_back_all_if_one_failed(now);
-        if self.is_finished() {
-            self.targets.iter_mut().for_each(FollowedTarget::report_result);
+        if self.is_finished() && !was_finished {
+            let waited = self.targets.iter_mut().filter(|target| target.may_be_rolled_back_later());
+            waited.for_each(FollowedTarget::report_result);
         }
         self.take_effects(&mut all);
         all

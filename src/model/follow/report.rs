@@ -33,25 +33,12 @@ pub enum Report {
         change: CauseChange,
     },
     /// The last log lines of a container that a cause is about.
-    Log {
-        /// The lines.
-        log: LogLines,
-    },
-    /// The follower waits for something that kubectl's line does not say.
-    Waiting {
-        /// What the follower waits for, as a fragment: `the controller to number revision 6`.
-        reason: String,
-    },
-    /// A failure would be rolled back to the stable revision, with `--undo-on-failure`. Once, unless the first evaluation
-    /// ends the target.
-    RollbackTarget {
-        /// The label of the revision.
-        label: String,
-        /// The images of its template.
-        images: Vec<String>,
-    },
-    /// The same: a failure would not be rolled back.
-    NoRollbackTarget(NoRollback),
+    Log(LogLines),
+    /// What the follower waits for besides kubectl's line, as a fragment: `the controller to number revision 6`.
+    Waiting(String),
+    /// What a failure would be rolled back to, with `--undo-on-failure`: the label of the stable revision and its images, or
+    /// why there is none. Once, unless the first evaluation ends the target.
+    RollbackTarget(Result<(String, Vec<String>), NoRollback>),
     /// The rollout progresses, and needs a minute or more. Once.
     LeastTime {
         /// The least time that it still needs.
@@ -66,13 +53,8 @@ pub enum Report {
         /// The label of the revision it is rolled back to.
         revision: String,
     },
-    /// A stuck pod that blocks the rollback is deleted.
-    ReplacesStuckPod(PodRef),
-    /// The target has an outcome.
-    Ended {
-        /// The result.
-        result: TargetResult,
-    },
+    /// The target has this result.
+    Ended(TargetResult),
 }
 
 /// A timeout that ends before a rollout can. Both durations are counted from the start of the follower.

@@ -47,11 +47,10 @@ pub struct FollowedTarget {
     /// Whether the rollout that was found failed, with `--undo-on-failure`.
     pub(super) found_rollout_failed: bool,
     /// The signal that ends the command.
-    stopped: Option<StopSignal>,
+    pub(super) stopped: Option<StopSignal>,
     /// The event that ends the target, if it arrived while the rollback was written.
     pub(super) deferred: Option<TargetEvent>,
     pub(super) result: Option<TargetResult>,
-    is_result_reported: bool,
 }
 
 impl FollowedTarget {
@@ -70,7 +69,6 @@ impl FollowedTarget {
             stopped: None,
             deferred: None,
             result: None,
-            is_result_reported: false,
         }
     }
 
@@ -157,11 +155,6 @@ impl FollowedTarget {
     #[must_use]
     pub fn result(&self) -> Option<&TargetResult> {
         self.result.as_ref()
-    }
-
-    /// Whether a signal ends the command.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.stopped.is_some()
     }
 
     /// Returns what it waits for.
@@ -277,7 +270,7 @@ impl FollowedTarget {
         }
         let log = LogLines { lines: last_lines_without_secrets(self.observation(), &log.lines), ..log };
         if self.logs.keep(log.clone()) {
-            self.evaluation.effects.reports.push(Report::Log { log });
+            self.evaluation.effects.reports.push(Report::Log(log));
         }
     }
 
@@ -339,11 +332,7 @@ impl FollowedTarget {
         }
     }
 
-    /// Reports the result, if there is one that was not reported.
     pub(super) fn report_result(&mut self) {
-        if let Some(result) = self.result.clone().filter(|_| !self.is_result_reported) {
-            self.is_result_reported = true;
-            self.evaluation.effects.reports.push(Report::Ended { result });
-        }
+        self.evaluation.effects.reports.extend(self.result.clone().map(Report::Ended));
     }
 }

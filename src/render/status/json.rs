@@ -41,14 +41,16 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
             ("status", facts)
         }
         Report::Cause { cause, change } => ("cause", json!({"change": change, "cause": cause_json(cause)})),
-        Report::Log { log } => ("log", json!(log)),
-        Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
-        Report::RollbackTarget { label, images } => {
-            let facts = json!({"toRevision": revision_json(label), "images": images, "reason": null});
+        Report::Log(log) => ("log", json!(log)),
+        Report::Waiting(reason) => ("waiting", json!({"reason": reason})),
+        Report::RollbackTarget(target) => {
+            let facts = match target {
+                Ok((label, images)) => {
+                    json!({"toRevision": revision_json(label), "images": images, "reason": null})
+                }
+                Err(why) => json!({"toRevision": null, "images": [], "reason": why.words()}),
+            };
             ("rollback-target", facts)
-        }
-        Report::NoRollbackTarget(why) => {
-            ("rollback-target", json!({"toRevision": null, "images": [], "reason": why.words()}))
         }
         Report::LeastTime { least, timeout } => (
             "least-time",
@@ -65,8 +67,7 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
             facts["toRevision"] = revision_json(revision);
             ("rolling-back", facts)
         }
-        Report::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod.name})),
-        Report::Ended { result } => ("ended", result_json(result)),
+        Report::Ended(result) => ("ended", result_json(result)),
     };
     let mut document = event_document("StatusEvent", kind, now.elapsed, facts);
     document["workload"] = workload_json(target.workload());

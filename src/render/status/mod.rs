@@ -88,18 +88,16 @@ pub fn print(
                 ui.err_lines(delete_hint(target, reported));
             }
         }
-        Report::Log { log } => {
+        Report::Log(log) => {
             ui.err_group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
         }
-        Report::Waiting { reason } => {
+        Report::Waiting(reason) => {
             ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
-        Report::RollbackTarget { .. }
-        | Report::NoRollbackTarget(_)
-        | Report::LeastTime { .. }
-        | Report::RollbackStarted { .. }
-        | Report::ReplacesStuckPod(_) => ui.err_lines(notes(target, report, names)),
-        Report::Ended { result } => {
+        Report::RollbackTarget(_) | Report::LeastTime { .. } | Report::RollbackStarted { .. } => {
+            ui.err_lines(notes(target, report, names));
+        }
+        Report::Ended(result) => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 let width = terminal.map_or(usize::MAX, usable_width);
                 ui.out_lines(&revisions::tree(observed, now.server_time, width, true));
@@ -125,12 +123,12 @@ pub fn above_frame(target: &FollowedTarget, report: &Report, names: NameContext)
 fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
     let name = names.name(target.workload());
     match report {
-        Report::RollbackTarget { label, images } => {
+        Report::RollbackTarget(Ok((label, images))) => {
             let image = if images.len() == 1 { "image" } else { "images" };
             let images = images.join(", ");
             vec![format!("note: {name}: would roll back to revision {label} ({image} {images})")]
         }
-        Report::NoRollbackTarget(why) => {
+        Report::RollbackTarget(Err(why)) => {
             vec![format!("note: {name}: nothing to roll back to: {}", why.words())]
         }
         Report::LeastTime { least, timeout } => {

@@ -105,7 +105,7 @@ fn a_log_that_may_be_of_the_run_after_the_crash_is_read_again() {
     assert_eq!(log_requests(&fixture), [&log(false), &log(true)]);
     fixture.event(lines_of_a_log(&["panic"]));
     fixture.event(lines_of_a_log(&["panic"]));
-    let logs = fixture.reported.iter().filter(|report| matches!(report, Report::Log { .. }));
+    let logs = fixture.reported.iter().filter(|report| matches!(report, Report::Log(_)));
     assert_eq!(logs.count(), 2, "the same lines are reported once");
     fixture.pass(1);
     fixture.becomes(with_pod(&crashing(1)));
@@ -140,7 +140,7 @@ fn container_logs_are_reported_without_secrets() {
     let lines = vec!["PASSWORD=hunter2 at db://u:p4ss@h".to_owned(), "no".to_owned()];
     fixture.event(TargetEvent::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
     let reported = fixture.reported.iter().find_map(|event| match event {
-        Report::Log { log } => Some(log.lines.clone()),
+        Report::Log(log) => Some(log.lines.clone()),
         _ => None,
     });
     assert_eq!(reported.unwrap_or_default(), ["PASSWORD=*** at db://u:***@h", "no"]);

@@ -113,7 +113,7 @@ proptest! {
             }
             fixture.pass(seconds);
         }
-        let ended = fixture.reported.iter().filter(|event| matches!(event, Report::Ended { .. })).count();
+        let ended = fixture.reported.iter().filter(|event| matches!(event, Report::Ended(_))).count();
         prop_assert!(ended <= 1);
     }
 }

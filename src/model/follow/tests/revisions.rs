@@ -18,7 +18,7 @@ fn at(revision: i64, generation: i64, observed: i64) -> Truth {
 fn a_future_revision_is_waited_for() {
     let mut fixture = FollowerFixture::of(options_for_revision("3"), at(2, 2, 2));
     assert!(
-        matches!(&fixture.reported[..], [Report::Waiting { reason }] if reason.contains("number revision 3"))
+        matches!(&fixture.reported[..], [Report::Waiting(reason)] if reason.contains("number revision 3"))
     );
     fixture.pass(1_000);
     fixture.becomes(at(2, 3, 2));

@@ -34,15 +34,14 @@ fn written() -> Truth {
 
 /// Returns what was reported before the first outcome about the rollback of a failure.
 fn rollback_targets(fixture: &FollowerFixture) -> Vec<&Report> {
-    let is_target =
-        |report: &&Report| matches!(report, Report::RollbackTarget { .. } | Report::NoRollbackTarget(_));
+    let is_target = |report: &&Report| matches!(report, Report::RollbackTarget(_));
     fixture.reported.iter().filter(is_target).collect()
 }
 
 #[test]
 fn the_rollback_target_is_reported_once_and_first() {
-    let none = |why| Report::NoRollbackTarget(NoRollback::NoStableRevision(why));
-    let to_first = || Report::RollbackTarget { label: "1".to_owned(), images: vec!["app:1".to_owned()] };
+    let none = |why| Report::RollbackTarget(Err(NoRollback::NoStableRevision(why)));
+    let to_first = || Report::RollbackTarget(Ok(("1".to_owned(), vec!["app:1".to_owned()])));
     let old = |truth: Truth, name: &str, revision: i64| truth.with_pod(name, revision, true, &running(0));
     let first = || Truth { revision: 1, ..deployment([3, 3, 1, 1]) };
     let third = || Truth { revision: 3, ..deployment(BEGUN) };

@@ -56,7 +56,7 @@ impl Release {
 
     fn ends_of(&self, uid: &str) -> Vec<&TargetResult> {
         let ends = self.reported.iter().filter_map(|(of, report)| match report {
-            Report::Ended { result } if of == uid => Some(result),
+            Report::Ended(result) if of == uid => Some(result),
             _ => None,
         });
         ends.collect()
