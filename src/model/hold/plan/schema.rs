@@ -253,7 +253,7 @@ pub struct Lock {
     /// The user and the host, for display: `ada@laptop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The host of the process, as [`Process`](crate::world::process::Process) identifies it.
+    /// The host of the process, as `src/world/process.rs` identifies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// The process on that host.
