@@ -146,7 +146,6 @@ pub(super) async fn delete_stuck(
     source: &Source,
     messages: &MessageWriter,
 ) {
-    messages.err_line(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
     if let Some(why) = source.remove_pod(namespace, pod, false).await.refusal() {

@@ -200,8 +200,10 @@ fn refuse_unasked_doubt(
     if request.yes || request.options.interactive || writer.ui.can_ask() {
         return Ok(());
     }
-    if request.options.dry_run == DryRun::None {
-        return Err(unproven_refusal(&prepared.observed, target));
+    let refusal = unasked_refusal(&prepared.observed, undo.to, &request.to_revision, request.counts_back);
+    let Some(error) = refusal else { return Ok(()) };
+    if !writer.is_real() && !prepared.is_announced {
+        announce(prepared, undo, request, writer)?;
     }
     Err(error)
 }

@@ -53,6 +53,8 @@ pub enum Report {
         /// The label of the revision it is rolled back to.
         revision: String,
     },
+    /// A stuck pod that blocks the rollback is deleted.
+    ReplacesStuckPod(PodRef),
     /// The target has this result.
     Ended(TargetResult),
 }

@@ -67,6 +67,7 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
             facts["toRevision"] = revision_json(revision);
             ("rolling-back", facts)
         }
+        Report::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod.name})),
         Report::Ended(result) => ("ended", result_json(result)),
     };
     let mut document = event_document("StatusEvent", kind, now.elapsed, facts);

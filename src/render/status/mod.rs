@@ -94,9 +94,10 @@ pub fn print(
         Report::Waiting(reason) => {
             ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
-        Report::RollbackTarget(_) | Report::LeastTime { .. } | Report::RollbackStarted { .. } => {
-            ui.err_lines(notes(target, report, names));
-        }
+        Report::RollbackTarget(_)
+        | Report::LeastTime { .. }
+        | Report::RollbackStarted { .. }
+        | Report::ReplacesStuckPod(_) => ui.err_lines(notes(target, report, names)),
         Report::Ended(result) => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 let width = terminal.map_or(usize::MAX, usable_width);

@@ -220,16 +220,29 @@ fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevision) 
 /// that the user wrote `previous` or `-N`: after an automatic rollback these are what failed. Without such a word `undo` does
 /// what kubectl does.
 #[must_use]
-pub fn unproven_refusal(observation: &Observation, to: &Revision) -> Error {
-    let workload = &observation.workload;
-    let sentence = format!(
-        "no pod of revision {} of {} runs, so nothing proves that it works; nothing was written",
-        to.label(),
-        workload.target()
-    );
+pub fn unasked_refusal(
+    observation: &Observation,
+    to: &Revision,
+    word: &TargetRevision,
+    counts_back: bool,
+) -> Option<Error> {
+    let (workload, label) = (&observation.workload, to.label());
+    let target = workload.target();
+    let sentence = doubts(observation, to, word).into_iter().find_map(|doubt| match doubt {
+        Doubt::Unproven => {
+            Some(format!("no pod of revision {label} of {target} runs, so nothing proves that it works"))
+        }
+        Doubt::ReplacedByEarlier { current, is_undo: true, .. } if counts_back => {
+            let current = current.label();
+            Some(format!(
+                "revision {label} of {target} was just rolled back to {current}, and this brings it back"
+            ))
+        }
+        _ => None,
+    })?;
     let words = [workload.command_target(), observation.revisions.word_of(to)];
-    Error::new(ErrorKind::Refused, sentence)
-        .hint(command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words))
+    let hint = command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words);
+    Some(Error::new(ErrorKind::Refused, sentence + "; nothing was written").hint(hint))
 }
 
 /// Returns the revision that `undo` replaced by the current one; none if the present rollout is no `undo`.
