@@ -24,9 +24,8 @@ use crate::render::ui::{DocumentForm, TableForm};
 /// or is stuck. CAUSE is the first cause of status. On a terminal that is too narrow it is below its row, and
 /// REVISION and UPDATED can be left out. The last line counts the states.
 ///
-/// A StatefulSet is complete, as for kubectl, when every pod at or above its partition is updated. STATE then
-/// also counts the pods that the partition keeps: complete, 3 held. Of a complete workload whose pause holds the
-/// next change it is: complete, paused.
+/// A StatefulSet is complete, as for kubectl, when every pod at or above its partition is updated. UPDATED
+/// then counts the pods that the partition keeps: 2/5, 3 held.
 ///
 /// Each type is read with one list for the namespace, or with -A for the cluster.
 #[derive(Debug, Args)]

@@ -187,15 +187,11 @@ impl RolloutView {
     /// [`RolloutState::Paused`] those whose pause holds the next change.
     #[must_use]
     pub fn is_in(&self, states: &[RolloutState]) -> bool {
+        let hold = self.next_change_hold.as_ref();
+        let is_pause = hold.is_some_and(|hold| hold.starts_with(NEXT_CHANGE_PAUSED));
         states.contains(&self.state())
             || (self.held_pods() > 0 && states.contains(&RolloutState::Held))
-            || (self.is_next_change_paused() && states.contains(&RolloutState::Paused))
-    }
-
-    /// Whether it is complete and a pause holds the next change.
-    #[must_use]
-    pub fn is_next_change_paused(&self) -> bool {
-        self.next_change_hold.as_ref().is_some_and(|hold| hold.starts_with(NEXT_CHANGE_PAUSED))
+            || (is_pause && states.contains(&RolloutState::Paused))
     }
 }
 

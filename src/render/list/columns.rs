@@ -81,14 +81,10 @@ pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> Vec<Line> {
     columns(options).into_iter().map(|(_, cell)| cell(rollout, options.now)).collect()
 }
 
-/// Returns the state: of a complete rollout also what `--state held` and `--state paused` select it for: `complete, 3 held`.
 fn state(rollout: &RolloutView) -> Line {
-    let word = rollout.state().word();
-    match rollout.held_pods() {
-        1.. => Line::styled(Style::Warning, format!("{word}, {} held", rollout.held_pods())),
-        _ if rollout.is_next_change_paused() => Line::styled(Style::Warning, format!("{word}, paused")),
-        _ => Line::styled(state_style(rollout.state()), word),
-    }
+    let has_held_pods = rollout.held_pods() > 0;
+    let style = if has_held_pods { Style::Warning } else { state_style(rollout.state()) };
+    Line::styled(style, rollout.state().word())
 }
 
 /// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown.
@@ -102,12 +98,15 @@ fn revision(rollout: &RolloutView) -> String {
     }
 }
 
-/// Returns the updated pods: `2/5`. Before the controller has observed the live template, its counters are about another one.
+/// Returns the updated pods: `2/5`, or `2/5, 3 held` for a complete rollout whose partition keeps the others. Before the
+/// controller has observed the live template, its counters are about another one.
 fn updated(rollout: &RolloutView) -> Line {
-    let counts = rollout.counts;
-    let is_observed = rollout.state() != RolloutState::Unobserved;
-    let updated = if is_observed { counts.updated.to_string() } else { "-".to_owned() };
-    Line::of(format!("{updated}/{}", counts.wanted))
+    let (counts, held) = (rollout.counts, rollout.held_pods());
+    match rollout.state() {
+        RolloutState::Unobserved => Line::of(format!("-/{}", counts.wanted)),
+        _ if held > 0 => Line::of(format!("{}/{}, {held} held", counts.updated, counts.wanted)),
+        _ => Line::of(format!("{}/{}", counts.updated, counts.wanted)),
+    }
 }
 
 /// Returns the available pods: `3/3`, or `0/3 outage` if none serves.
