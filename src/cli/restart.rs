@@ -4,7 +4,7 @@ use std::io::Read;
 
 use clap::Args;
 
-use super::status::{UndoOnFailureArgs, check_limits};
+use super::status::UndoOnFailureArgs;
 use super::write::{WaitArgs, WriteArgs};
 use crate::command::Access;
 use crate::command::restart::Request;
@@ -59,7 +59,6 @@ impl RestartArgs {
         let (scope, options) = self.write.lower(access, stdin)?;
         let options = self.wait.lower(options, self.replace_stuck_pods)?;
         let wait = options.wait.map(|options| self.undo.lower(options));
-        wait.as_ref().map_or(Ok(()), check_limits)?;
         let options = ChangeOptions { wait, strict: self.strict, ..options };
         Ok(Request { scope, options, change_cause: self.cause })
     }

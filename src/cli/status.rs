@@ -245,7 +245,7 @@ pub(super) struct TimeoutArgs {
     /// These causes are: an image that is missing, forbidden or wrongly named, a missing ConfigMap, Secret, key or
     /// volume claim, a container that cannot start, from the second restart on a crash or a kill by a probe, pods that
     /// a quota or admission refuses, and new pods that wait for the room of old ones. Success waits until the updated pods have been ready for 10s.
-    /// GRACE counts from the start of the command, so that --timeout must be longer.
+    /// GRACE counts from when the command first sees the cause, or from the last progress.
     #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
     pub(super) fail_fast: Option<Duration>,
 
@@ -267,7 +267,7 @@ impl TimeoutArgs {
 }
 
 /// Rejects a `--timeout` that ends before the goal can have lasted for `--stable`: such a command never succeeds.
-pub(super) fn check_limits(options: &FollowOptions) -> Result<()> {
+fn check_limits(options: &FollowOptions) -> Result<()> {
     let (Some(timeout), Some(stable)) = (options.timeout, options.stable) else { return Ok(()) };
     if stable <= timeout {
         return Ok(());

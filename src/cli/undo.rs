@@ -4,7 +4,6 @@ use std::io::Read;
 
 use clap::Args;
 
-use super::status::check_limits;
 use super::values::start_time;
 use super::write::{WaitArgs, WriteArgs};
 use crate::command::Access;
@@ -141,7 +140,6 @@ impl UndoArgs {
         let (scope, options) = write.lower(access, stdin)?;
         let mut options = self.wait.lower(options, self.replace_stuck_pods)?;
         if let Some(wait) = &mut options.wait {
-            check_limits(wait)?;
             wait.goal = Goal::RolledBack;
         }
         Ok(Request {

@@ -63,7 +63,7 @@ pub(super) async fn run(
     ui: &mut Ui,
 ) -> CommandOutcome {
     so_far.print_errors(ui);
-    ui.err_lines(render::timeout_before_causes(&following.options));
+    ui.err_lines(render::timeout_before_grace(&following.options));
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
     let (signals, mut executor) = (following.context.world.signals.clone(), following);
     let ((follower, now), configuration) = with_optional_read(

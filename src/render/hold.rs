@@ -22,7 +22,7 @@ pub fn pause_effect(held_by: HeldBy, observed: &Observation, is_planned: bool) -
     match held_by {
         HeldBy::Paused => Vec::new(),
         HeldBy::Partition(partition) => {
-            vec![if partition >= i64::from(i32::MAX) {
+            vec![if strategy::only_holds(partition) {
                 format!("note: no pod of {target} is updated until resume or step")
             } else {
                 format!(
@@ -107,7 +107,7 @@ pub fn restored(workload: &Workload, after: &Value) -> Option<String> {
 pub fn own_hold(workload: &Workload) -> Vec<String> {
     let (hold, is_steppable, goal) = match held_by(workload) {
         Some(HeldBy::Partition(partition)) => {
-            (format!("partition {partition}"), workload.kind().hold_method().is_ok(), "--to 100%")
+            (strategy::partition_words(partition), workload.kind().hold_method().is_ok(), "--to 100%")
         }
         Some(HeldBy::OnDelete) => ("OnDelete".to_owned(), deletes_pods(workload), "--all"),
         Some(HeldBy::Paused | HeldBy::Plan) | None => return Vec::new(),

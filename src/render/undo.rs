@@ -247,7 +247,7 @@ fn left_out_note(view: &RolloutView, now: Timestamp) -> String {
     let name = view.workload.target();
     let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
     let cause = view.causes.iter().find(|cause| cause.needs_a_fix());
-    let cause = cause.map(|cause| format!("; it may recover from: {}", cause.summary)).unwrap_or_default();
+    let cause = cause.map(|cause| format!("; not stuck yet: {}", cause.summary)).unwrap_or_default();
     let too = view.rollback.as_ref().map(|back| format!("; to roll it back too: {back}")).unwrap_or_default();
     format!("note: not rolled back: {name}, still progressing{lasting}, {}{cause}{too}", serving_words(view))
 }

@@ -151,7 +151,7 @@ async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
     assert!(blocked.transcript.contains("blocks the rollout until it is ready or deleted"), "{blocked:?}");
     let hints: Vec<_> =
         blocked.stderr.lines().filter(|line| line.starts_with("hint: kubectl rollout2 undo")).collect();
-    let completion = "hint: kubectl rollout2 undo asts/web -n default --to 4 --replace-stuck-pods";
+    let completion = "hint: kubectl rollout2 undo asts/web -n default --to current --replace-stuck-pods";
     assert_eq!(hints, [completion], "{blocked:?}");
 }
 

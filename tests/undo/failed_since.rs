@@ -52,7 +52,7 @@ async fn a_rollout_that_may_still_end_well_is_named() {
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(5).await;
     let output = cluster.run("undo --failed").await;
-    let note = "note: not rolled back: deployment/web, still progressing for 5s, 2/2 available on revision 1; it may recover from: crashed, exit 1; to \
+    let note = "note: not rolled back: deployment/web, still progressing for 5s, 2/2 available on revision 1; not stuck yet: crashed, exit 1; to \
                 roll it back too: kubectl rollout2 undo deployment/web -n default\n";
     assert!(output.stderr.starts_with(note), "{}", output.transcript);
     output.reports_last("no rollout is failed or stuck: nothing is rolled back\n");

@@ -194,7 +194,7 @@ async fn what_was_undone_just_before_is_confirmed() {
 #[tokio::test]
 async fn a_script_does_not_count_back_to_what_was_undone_just_before() {
     let undone = Key::new(&DEPLOYMENTS, "broken", "undone");
-    let error = "error: revision 2 of deployment/undone was just rolled back to 3, and this brings it back; nothing was written\n\
+    let error = "error: revision 2 of deployment/undone was rolled back to 3, and this brings it back; nothing was written\n\
                  hint: add --yes, or name the revision: kubectl rollout2 undo deployment/undone -n broken --to 2\n";
     for (more, is_refused, writes) in [
         (&["--to", "previous"][..], true, false),

@@ -60,7 +60,7 @@ async fn a_rollback_of_all_that_failed_completes_one_that_a_pod_blocks() {
     let output = cluster.run("undo --failed").await;
     output.ends(1);
     let error = "error: statefulset/db already runs revision 3, and a stuck pod blocks it\n\
-                 hint: to delete the pod: kubectl rollout2 undo statefulset/db -n default --to 3 \
+                 hint: to delete the pod: kubectl rollout2 undo statefulset/db -n default --to current \
                  --replace-stuck-pods\n";
     assert_eq!(output.stderr, error);
     cluster.run("undo --failed --replace-stuck-pods").await.ends(0);
@@ -74,7 +74,7 @@ async fn the_next_undo_completes_a_rollback_that_a_pod_blocks() {
     cluster.run("undo statefulset/db").await.ends(0);
     cluster.advance(10).await;
     let status = cluster.status("statefulset/db --watch=false").await;
-    let hint = "hint: kubectl rollout2 undo statefulset/db -n default --to 3 --replace-stuck-pods\n";
+    let hint = "hint: kubectl rollout2 undo statefulset/db -n default --to current --replace-stuck-pods\n";
     status.reports_last(hint);
     let output = cluster.run("undo statefulset/db --replace-stuck-pods").await;
     output.ends(0);

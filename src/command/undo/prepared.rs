@@ -167,9 +167,8 @@ pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Res
 fn already_rolled_back(observed: &Observation, current: &Revision) -> Error {
     let (workload, label) = (&observed.workload, current.label());
     let message = format!("{} already runs revision {label}, and a stuck pod blocks it", workload.target());
-    let words = [workload.command_target(), observed.revisions.word_of(current)];
-    let hint = "to delete the pod: kubectl rollout2 undo {} --to {} --replace-stuck-pods";
-    Error::new(ErrorKind::Refused, message).hint(command(hint, words))
+    let hint = "to delete the pod: kubectl rollout2 undo {} --to current --replace-stuck-pods";
+    Error::new(ErrorKind::Refused, message).hint(command(hint, [workload.command_target()]))
 }
 
 /// Returns the workload as the rollback makes it, with the revision that it returns to.

@@ -248,7 +248,7 @@ impl ReportedCause {
         // A container in a crash loop runs for a moment, and the cause then lacks its pod.
         let runs_between = now.id.ends_container() && now.pods.len() < before.pods.len();
         let has_other_pods = now.pods.len() != before.pods.len() && !runs_between;
-        let is_serious = !before.needs_a_fix() && now.needs_a_fix();
+        let is_serious = before.severity != now.severity;
         !before.reads_as(now) || has_other_pods || is_serious || is_explained
     }
 }

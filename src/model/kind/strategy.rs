@@ -63,7 +63,8 @@ pub fn partition(workload: &Workload) -> i64 {
 }
 
 /// Whether a number is one that no workload needs, and that only holds: a partition above every pod, a time that never passes.
-pub(crate) fn only_holds(value: i64) -> bool {
+#[must_use]
+pub fn only_holds(value: i64) -> bool {
     value >= i64::from(i32::MAX) - 1 // `minReadySeconds` has to be less than `progressDeadlineSeconds`
 }
 

@@ -156,19 +156,18 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
     }
 }
 
-/// Returns that no cause can fail a rollout, because each has to last longer than the command waits.
+/// Returns the warning about a grace period that ends after the command, so that its causes fail no rollout.
 #[must_use]
-pub fn timeout_before_causes(options: &FollowOptions) -> Option<String> {
-    let graces = options.fail_fast.into_iter().chain(options.fail_on.iter().map(|(_, grace)| *grace));
-    let (timeout, grace) = (options.timeout?, graces.min()?);
-    let shorter = go_duration::short(timeout / 2);
-    let [timeout_words, grace_words] = [timeout, grace].map(go_duration::short);
-    (timeout <= grace).then(|| {
-        format!(
-            "warning: --timeout {timeout_words} ends before a cause has lasted for {grace_words}, so only a progress deadline \
-             fails a rollout; for causes too: --fail-fast={shorter}"
-        )
-    })
+pub fn timeout_before_grace(options: &FollowOptions) -> Option<String> {
+    let timeout = options.timeout?;
+    let of_causes = options.fail_on.iter().map(|(id, grace)| (format!("--fail-on {}", id.name()), *grace));
+    let of_all = options.fail_fast.map(|grace| ("--fail-fast".to_owned(), grace));
+    let (flag, grace) = of_all.into_iter().chain(of_causes).find(|(_, grace)| *grace >= timeout)?;
+    let [timeout, grace, shorter] = [timeout, grace, timeout / 2].map(go_duration::short);
+    Some(format!(
+        "warning: --timeout {timeout} does not outlast the grace period of {flag}={grace}, so no cause fails a rollout by it; \
+         for example: {flag}={shorter}"
+    ))
 }
 
 /// Returns that the command stops following a target because the reader of its output exited. `is_undo` says that a failure

@@ -202,7 +202,7 @@ fn end_leftover(workload: &Workload) -> String {
     match left_fields(workload) {
         Some(left) => {
             let restore = command("kubectl rollout2 resume {}", [workload.command_target()]);
-            format!("to restore what the ended plan changed ({left}): {restore}")
+            format!("the ended plan left {left}; to restore it: {restore}")
         }
         None => command(
             "remove the annotation of the hold that another client ended: kubectl rollout2 resume {}",

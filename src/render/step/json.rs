@@ -71,7 +71,7 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value 
     document["held"] = Hold::in_force(workload).is_some().into();
     document["paused"] = workload.is_paused().into();
     if let Some(view) = view {
-        merge(&mut document, revisions_facts(view));
+        document["toRevision"] = view.to.as_deref().map(revision_json).into();
         document["pods"] = json!({"wanted": view.wanted, "updated": view.updated});
         document["batches"] = view.batches.iter().map(batch_facts).collect();
     }
@@ -112,13 +112,10 @@ fn seconds(duration: Duration) -> f64 {
     Duration::from_millis(milliseconds(duration)).as_secs_f64()
 }
 
-fn revisions_facts(view: &PlanView) -> Value {
-    let [from, to] = [&view.from, &view.to].map(|label| label.as_deref().map(revision_json));
-    json!({"fromRevision": from, "toRevision": to})
-}
-
 fn plan_facts(view: &PlanView) -> Value {
-    let mut facts = json!({
+    json!({
+        "fromRevision": view.from.as_deref().map(revision_json),
+        "toRevision": view.to.as_deref().map(revision_json),
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
@@ -130,9 +127,7 @@ fn plan_facts(view: &PlanView) -> Value {
         "totalSoakSeconds": seconds(view.soaks),
         "leastTime": least_time_json(view.least_time),
         "skipped": view.skipped,
-    });
-    merge(&mut facts, revisions_facts(view));
-    facts
+    })
 }
 
 fn reach_word(reach: Reach) -> String {

@@ -228,14 +228,15 @@ pub fn unasked_refusal(
 ) -> Option<Error> {
     let (workload, label) = (&observation.workload, to.label());
     let target = workload.target();
+    let is_undone = || undone(observation).is_some_and(|undone| undone.name == to.name);
     let sentence = doubts(observation, to, word).into_iter().find_map(|doubt| match doubt {
         Doubt::Unproven => {
             Some(format!("no pod of revision {label} of {target} runs, so nothing proves that it works"))
         }
-        Doubt::ReplacedByEarlier { current, is_undo: true, .. } if counts_back => {
+        Doubt::ReplacedByEarlier { current, is_undo: true, .. } if counts_back && is_undone() => {
             let current = current.label();
             Some(format!(
-                "revision {label} of {target} was just rolled back to {current}, and this brings it back"
+                "revision {label} of {target} was rolled back to {current}, and this brings it back"
             ))
         }
         _ => None,
@@ -268,9 +269,9 @@ pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
 /// another rollback: going back would end at the revision that was rolled back.
 #[must_use]
 pub fn rollback_command(observation: &Observation) -> Option<String> {
-    if let Some(current) = blocked_rollback(observation) {
-        let words = [observation.workload.command_target(), observation.revisions.word_of(current)];
-        return Some(command("kubectl rollout2 undo {} --to {} --replace-stuck-pods", words));
+    if blocked_rollback(observation).is_some() {
+        let target = observation.workload.command_target();
+        return Some(command("kubectl rollout2 undo {} --to current --replace-stuck-pods", [target]));
     }
     if is_rollback(observation) {
         return None;
