@@ -23,8 +23,9 @@ mod workload;
 
 pub use table::{all, built_in, of, of_type, optional, steppable};
 
+use std::any::Any;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -186,12 +187,15 @@ pub struct Workload {
     /// The digest of the live template, once [`Workload::template_digest`] computed it. No method changes `object`, so
     /// that it stays valid.
     pub(super) template_digest: OnceLock<Digest>,
+    /// What [`Hold::of`](crate::hold::plan::Hold::of) read of the annotation, of a type that this folder does not know. One event
+    /// of `step` asks for it at seven places.
+    pub(super) hold: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
-/// Two workloads are equal if their kinds and objects are, whether or not a digest was computed.
+/// Two workloads are equal if their kinds and objects are, whatever was computed from these.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
-        let Self { kind, object, template_digest: _ } = self;
+        let Self { kind, object, template_digest: _, hold: _ } = self;
         *kind == other.kind && *object == other.object
     }
 }

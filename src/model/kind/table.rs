@@ -69,7 +69,7 @@ impl Workload {
     #[must_use]
     pub fn of(object: Object) -> Option<Self> {
         let kind = of(object.kind(), object.text("/apiVersion"))?;
-        Some(Self { kind, object, template_digest: OnceLock::new() })
+        Some(Self { kind, object, template_digest: OnceLock::new(), hold: OnceLock::new() })
     }
 
     /// Returns the workload in a JSON document, if it is one.

@@ -19,7 +19,7 @@ impl Workload {
     /// Returns the same workload as another object, such as the one that a write stored.
     #[must_use]
     pub fn with_object(&self, object: Object) -> Self {
-        Self { kind: self.kind, object, template_digest: OnceLock::new() }
+        Self { kind: self.kind, object, template_digest: OnceLock::new(), hold: OnceLock::new() }
     }
 
     /// Returns a workload with nothing but the type, the name, the namespace and the uid.

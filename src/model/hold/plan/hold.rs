@@ -1,6 +1,8 @@
 //! The hold of a workload: what keeps it from updating, and what it was before; and how its annotation is read. The schema of
 //! the annotation is in [`plan`](super).
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -237,7 +239,10 @@ impl Hold {
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
         let text =
             workload.object().annotation(HOLD_ANNOTATION).filter(|_| workload.kind().hold_method().is_ok());
-        text.map(|text| Self::read(workload, text)).transpose()
+        let Some(text) = text else { return Ok(None) };
+        let read = || Self::read(workload, text).map(Some);
+        let kept = workload.hold.get_or_init(|| Arc::new(read()));
+        kept.downcast_ref::<Result<Option<Self>>>().cloned().unwrap_or_else(read)
     }
 
     /// Returns the same hold as [`Hold::of`]; none also if the annotation is invalid.
