@@ -219,7 +219,7 @@ impl Cluster {
         if response.is_not_found() {
             return Ok(Err(response));
         }
-        read_object(&response, type_, name).map(Ok).map_err(|why| {
+        read_object(&response, name, &[type_.kind(), "PartialObjectMetadata"]).map(Ok).map_err(|why| {
             let message = format!("the server's response for {} {name:?} {why}", type_.singular());
             RequestError::Unusable(Error::new(ErrorKind::Malformed, message))
         })
@@ -242,16 +242,16 @@ impl Cluster {
     }
 }
 
-/// Reads an object, or its metadata, from a response.
+/// Reads an object of this name and one of these kinds from a response.
 ///
 /// # Errors
 /// The rest of a sentence about the response: it has no object, or another one, as that of a proxy may be.
 pub(super) fn read_object(
     response: &ApiResponse,
-    type_: &ResourceType,
     name: &str,
+    kinds: &[&str],
 ) -> Result<Object, &'static str> {
     let object = Object::read(response.json())?;
-    let is_it = object.name() == name && [type_.kind(), "PartialObjectMetadata"].contains(&object.kind());
+    let is_it = object.name() == name && kinds.contains(&object.kind());
     if is_it { Ok(object) } else { Err("is another object") }
 }

@@ -41,12 +41,7 @@ impl Cluster {
         let request = ApiRequest::write(Method::PATCH, &url, "application/json-patch+json", patch.body());
         let response = self.send(&request, Policy::Once, &mut None, |_| false).await;
         let response = response.map_err(|failure| WriteFailure::of(&failure, self.explain(&failure)))?;
-        let object = read_object(&response, type_, name);
-        let object =
-            object.and_then(
-                |object| if object.kind() == type_.kind() { Ok(object) } else { Err("is metadata only") },
-            );
-        object.map_err(WriteFailure::without_object)
+        read_object(&response, name, &[type_.kind()]).map_err(WriteFailure::without_object)
     }
 }
 

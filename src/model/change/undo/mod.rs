@@ -233,7 +233,7 @@ pub fn unasked_refusal(
         Doubt::Unproven => {
             Some(format!("no pod of revision {label} of {target} runs, so nothing proves that it works"))
         }
-        Doubt::ReplacedByEarlier { current, is_undo: true, .. } if counts_back && is_undone() => {
+        Doubt::ReplacedByEarlier { current, .. } if counts_back && is_undone() => {
             let current = current.label();
             Some(format!(
                 "revision {label} of {target} was rolled back to {current}, and this brings it back"
