@@ -6,7 +6,7 @@ mod prepared;
 use self::followed::end_completed_rollback;
 pub use self::prepared::Request;
 use self::prepared::{
-    Prepared, asks_once, has_recovered, only_failed, planned, read_all_ahead, refuse_unasked, target_of,
+    Prepared, asks_once, has_recovered, only_failed, planned, read_all_ahead, refuse_whole_type, target_of,
 };
 use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
 use super::{CommandOutcome, follow, preflight};
@@ -28,7 +28,7 @@ use crate::render::{change, owner_warnings, undo as render};
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    refuse_unasked(request, ui)?;
+    refuse_whole_type(request, ui)?;
     let (mut writer, mut workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
     let mut left_out = Vec::new();
     if request.failed {
@@ -137,7 +137,7 @@ async fn roll_back_workload(
             return Ok(Some(prepared.observed.workload));
         }
         let undo = undo(observed, &target, &request.undo_options)?;
-        refuse_unasked_doubt(&prepared, &undo, request, writer)?;
+        refuse_doubtful(&prepared, &undo, request, writer)?;
         let conflict = match write(&prepared, &undo, request, writer).await? {
             RollbackWrite::Recovered => return Ok(None),
             RollbackWrite::Stored(object) => {
@@ -191,7 +191,7 @@ async fn has_recovered_since(
 ///
 /// # Errors
 /// In a script without `--yes`.
-fn refuse_unasked_doubt(
+fn refuse_doubtful(
     prepared: &Prepared,
     undo: &Undo<'_>,
     request: &Request,

@@ -181,7 +181,7 @@ pub(super) fn planned(observed: &Observation, undo: &Undo<'_>) -> Planned {
 ///
 /// # Errors
 /// In a script, for a type without a name, a selector, `--failed` or `--yes`.
-pub(super) fn refuse_unasked(request: &Request, ui: &Ui) -> Result<()> {
+pub(super) fn refuse_whole_type(request: &Request, ui: &Ui) -> Result<()> {
     let is_choice = request.failed || request.scope.selector != Selector::default();
     if !request.scope.is_selection() || is_choice || request.yes || request.options.interactive {
         return Ok(());

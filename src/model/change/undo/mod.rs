@@ -191,9 +191,9 @@ pub enum Doubt<'a> {
 pub fn doubts<'a>(observation: &'a Observation, to: &Revision, word: &TargetRevision) -> Vec<Doubt<'a>> {
     let count = observation.pod_count(to).filter(|count| count.total > 0 && count.ready == 0);
     let not_ready = count.map(|count| Doubt::NotReady { pods: count.total });
-    let counts_back =
+    let is_relative =
         *word == TargetRevision::Previous || matches!(word, TargetRevision::Named(RevisionWord::Back(_)));
-    let current = observation.revisions.current().filter(|_| counts_back);
+    let current = observation.revisions.current().filter(|_| is_relative);
     let replaced = current.filter(|current| is_replaced_by_earlier(to, current));
     let replaced = replaced.zip(is_undo(&observation.workload, to)).map(|(current, is_undo)| {
         let was = current.past_numbers.last().copied();
