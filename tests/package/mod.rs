@@ -6,6 +6,8 @@
 mod archive;
 mod krew_install;
 mod manifest;
+#[cfg(unix)]
+mod pipelines;
 mod scripts;
 
 use std::path::{Path, PathBuf};

@@ -8,8 +8,17 @@ use serde_json::Value;
 
 use crate::package::{directory, has, root, run};
 
-const SCRIPTS: [&str; 6] =
-    [".ci/run", ".ci/regenerate", "krew/notes", "krew/pack", "krew/render", "krew/kubectl_complete-rollout2"];
+const SCRIPTS: [&str; 9] = [
+    ".ci/run",
+    ".ci/regenerate",
+    ".github/actions/rollout2/follow",
+    ".github/actions/rollout2/install",
+    "krew/image",
+    "krew/notes",
+    "krew/pack",
+    "krew/render",
+    "krew/kubectl_complete-rollout2",
+];
 
 #[test]
 fn scripts_parse_and_pass_shellcheck() {
@@ -28,7 +37,7 @@ fn scripts_parse_and_pass_shellcheck() {
 
 #[test]
 fn every_script_is_tested() {
-    for directory in [".ci", "krew"] {
+    for directory in [".ci", ".github/actions/rollout2", "krew"] {
         for entry in std::fs::read_dir(root().join(directory)).unwrap() {
             let path = entry.unwrap().path();
             let is_script = std::fs::read(&path).unwrap().starts_with(b"#!");
