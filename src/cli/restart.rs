@@ -31,7 +31,7 @@ pub(super) struct RestartArgs {
     /// Write nothing if new pods cannot start: something that the template names is missing, or a quota or a
     /// limit refuses them
     ///
-    /// Without this flag, it is a warning.
+    /// Also if that cannot be read. Without this flag, it is a warning.
     #[arg(long)]
     strict: bool,
 

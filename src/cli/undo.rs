@@ -66,7 +66,7 @@ pub(super) struct UndoArgs {
     /// Write nothing if new pods cannot start: something that the template names is missing, or a quota or a
     /// limit refuses them
     ///
-    /// Without this flag, it is a warning.
+    /// Also if that cannot be read. Without this flag, it is a warning.
     #[arg(long, hide_short_help = true)]
     strict: bool,
 

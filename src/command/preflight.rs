@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
 use crate::cluster::concurrent::concurrently;
@@ -24,10 +24,11 @@ use crate::model::revision::references::{
     Configuration, Reference, configuration_of, pull_secrets, references,
 };
 use crate::model::status::uses::start_of_last_use;
-use crate::render::change::{no_pull_secret, not_rolled_back, pods_cannot_start};
+use crate::model::text::go_duration;
+use crate::render::change::{no_pull_secret, not_rolled_back, pods_cannot_start, pods_not_checked};
 use crate::render::message_writer::MessageWriter;
 
-/// How long the reads may take. A check that lasts longer is given up, because it must not delay a rollback.
+/// How long each read may take. A longer one is given up, because it must not delay a rollback.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// A workload as a change makes it.
@@ -74,10 +75,12 @@ pub(super) struct Findings {
     pub(super) obstacles: Vec<String>,
     /// The notes about what a rollback leaves as it is, and about Secrets for image pulls that do not exist.
     pub(super) notes: Vec<String>,
+    /// What could not be read, and why, so that there may be more.
+    pub(super) unread: Vec<String>,
 }
 
-/// Checks each change; nothing is found for a snapshot, which rarely contains the objects, and of what cannot be read. Each
-/// object is asked for once, by its metadata. `is_given` says which ones the same change creates.
+/// Checks each change; nothing is found for a snapshot, which rarely contains the objects. Each object is asked for once, by
+/// its metadata. `is_given` says which ones the same change creates.
 pub(super) async fn check_all(
     all: &[Planned],
     source: &Source,
@@ -103,14 +106,12 @@ pub(super) async fn check_all(
     let listed = |needs: fn(&Planned) -> bool| {
         all.iter().filter(|planned| needs(planned)).map(Planned::namespace).collect()
     };
-    let reads = async {
-        tokio::join!(
-            concurrently(places.iter().map(|place| look_up(place, source))),
-            rules(&RESOURCE_QUOTA, listed(|planned| planned.creates_pod_first), source),
-            rules(&LIMIT_RANGE, listed(|planned| asks_for_amounts(&planned.workload)), source)
-        )
-    };
-    let Ok((found, quotas, limits)) = timeout(LIMIT, reads).await else { return nothing() };
+    let deadline = Instant::now() + LIMIT;
+    let (found, quotas, limits) = tokio::join!(
+        concurrently(places.iter().map(|place| until(deadline, look_up(place, source)))),
+        rules(&RESOURCE_QUOTA, listed(|planned| planned.creates_pod_first), deadline, source),
+        rules(&LIMIT_RANGE, listed(|planned| asks_for_amounts(&planned.workload)), deadline, source)
+    );
     let found = |namespace: &str, named: &Reference| {
         let index = places.iter().position(|(place, one)| place == namespace && *one == named)?;
         found.get(index)
@@ -122,11 +123,21 @@ pub(super) async fn check_all(
         let absent =
             absent.map(|named| format!("the template names {}, which does not exist", named.target()));
         let pulls = pulls.iter().filter(is_absent).map(|named| no_pull_secret(after, named));
+        let quotas = quotas.get(&namespace).filter(|_| planned.creates_pod_first);
+        let limits = limits.get(&namespace).filter(|_| asks_for_amounts(after));
         let [quotas, limits] =
-            [&quotas, &limits].map(|rules| rules.get(&namespace).map_or(&[][..], Vec::as_slice));
-        let quotas = if planned.creates_pod_first { quotas } else { &[] };
-        let refusing = refusing_quotas(quotas, after);
-        let obstacles = absent.chain(refusing).chain(refusing_limits(limits, after)).collect();
+            [(&RESOURCE_QUOTA, quotas), (&LIMIT_RANGE, limits)].map(|(type_, listed)| match listed {
+                Some(Err(error)) => (&[][..], Some(format!("{}: {error}", type_.plural()))),
+                Some(Ok(listed)) => (listed.as_slice(), None),
+                None => (&[][..], None),
+            });
+        let unread = required.iter().filter_map(|named| match found(&namespace, named) {
+            Some(Err(error)) => Some(format!("{}: {error}", named.target())),
+            _ => None,
+        });
+        let unread = unread.chain(quotas.1).chain(limits.1).collect();
+        let refusing = refusing_quotas(quotas.0, after).into_iter().chain(refusing_limits(limits.0, after));
+        let obstacles = absent.chain(refusing).collect();
         let note = |named: &Reference| match (found(&namespace, named), &planned.returns_to) {
             (Some(Ok(Some(object))), Some((label, start))) => {
                 let is_later = object.change.as_ref().is_some_and(|change| change.time > *start);
@@ -134,7 +145,7 @@ pub(super) async fn check_all(
             }
             _ => None,
         };
-        Findings { obstacles, notes: planned.reads.iter().filter_map(note).chain(pulls).collect() }
+        Findings { obstacles, notes: planned.reads.iter().filter_map(note).chain(pulls).collect(), unread }
     };
     all.iter().zip(&required).zip(&pulls).map(findings).collect()
 }
@@ -142,6 +153,14 @@ pub(super) async fn check_all(
 /// As [`check_all`], for one change.
 pub(super) async fn check(planned: &Planned, source: &Source) -> Findings {
     check_all(std::slice::from_ref(planned), source, |_, _| false).await.pop().unwrap_or_default()
+}
+
+/// Returns the result of a read, or an error at the deadline.
+async fn until<T>(deadline: Instant, read: impl Future<Output = Result<T>>) -> Result<T> {
+    timeout_at(deadline, read).await.unwrap_or_else(|_| {
+        let limit = go_duration::short(LIMIT);
+        Err(Error::new(ErrorKind::Unreachable, format!("no answer within {limit}")))
+    })
 }
 
 /// Reads an object that a template names: none if it does not exist, and an error if it cannot be read.
@@ -153,15 +172,16 @@ async fn look_up(
     Ok(found.map(|object| Configuration::read(named.type_, &object)))
 }
 
-/// Lists the rules of namespaces; none where they cannot be read.
+/// Lists the rules of namespaces.
 async fn rules(
     type_: &'static ResourceType,
     namespaces: BTreeSet<String>,
+    deadline: Instant,
     source: &Source,
-) -> BTreeMap<String, Vec<Object>> {
+) -> BTreeMap<String, Result<Vec<Object>>> {
     let read = async |namespace: String| {
-        let found = source.list(&ListQuery::of(type_, Some(&namespace)), Some).await;
-        (namespace, found.unwrap_or_default())
+        let found = until(deadline, source.list(&ListQuery::of(type_, Some(&namespace)), Some)).await;
+        (namespace, found)
     };
     concurrently(namespaces.into_iter().map(read)).await.into_iter().collect()
 }
@@ -170,7 +190,7 @@ async fn rules(
 /// an obstacle.
 ///
 /// # Errors
-/// With `--strict`, when there is an obstacle.
+/// With `--strict`, when there is an obstacle, and when something could not be read.
 pub(super) fn print_findings(
     after: &Workload,
     findings: Option<&Findings>,
@@ -205,24 +225,25 @@ pub(super) fn is_first(writer: &Writer<'_>) -> bool {
     options.strict || options.interactive || options.dry_run == DryRun::Client || writer.ui.can_ask()
 }
 
-/// Refuses a change whose new pods cannot start.
+/// Refuses a change whose new pods cannot start, or of which that is not known.
 ///
 /// # Errors
-/// When there is an obstacle.
+/// When there is an obstacle, and when something could not be read.
 pub(super) fn refuse(after: &Workload, findings: &Findings) -> Result<()> {
-    if findings.obstacles.is_empty() {
-        return Ok(());
-    }
-    let message = format!("new pods of {} cannot start; nothing was written", after.target());
-    Err(Error::new(ErrorKind::Refused, message)
-        .caused_by(findings.obstacles.join("; "))
-        .hint("remove the cause, or leave out --strict"))
+    let (what, why, hint) = match (findings.obstacles.as_slice(), findings.unread.as_slice()) {
+        ([], []) => return Ok(()),
+        ([], unread) => ("could not be checked", unread, "repeat the command, or leave out --strict"),
+        (obstacles, _) => ("cannot start", obstacles, "remove the cause, or leave out --strict"),
+    };
+    let message = format!("new pods of {} {what}; nothing was written", after.target());
+    Err(Error::new(ErrorKind::Refused, message).caused_by(why.join("; ")).hint(hint))
 }
 
 /// Prints a warning for each obstacle, and the notes.
 pub(super) fn warn(after: &Workload, findings: &Findings, messages: &MessageWriter) {
     let obstacles = findings.obstacles.iter().map(|obstacle| pods_cannot_start(after, obstacle));
-    for line in obstacles.chain(findings.notes.iter().cloned()) {
+    let unread = pods_not_checked(after, &findings.unread);
+    for line in obstacles.chain(findings.notes.iter().cloned()).chain(unread) {
         messages.err_line_once(&line);
     }
 }

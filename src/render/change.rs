@@ -20,6 +20,13 @@ pub fn pods_cannot_start(after: &Workload, why: &str) -> String {
     format!("warning: new pods of {} cannot start: {why}", after.target())
 }
 
+/// Returns the note that a check of new pods is incomplete, with what could not be read; none if all was.
+#[must_use]
+pub fn pods_not_checked(after: &Workload, unread: &[String]) -> Option<String> {
+    (!unread.is_empty())
+        .then(|| format!("note: new pods of {} could not be checked: {}", after.target(), unread.join("; ")))
+}
+
 /// Returns the words about one pod or several that block their StatefulSet: `are`, `them`, and in which order they are deleted.
 pub(super) fn stuck_pod_words(count: usize) -> [&'static str; 3] {
     if count == 1 { ["is", "it", ""] } else { ["are", "them", ", lowest ordinal first"] }

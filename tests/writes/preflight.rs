@@ -92,13 +92,6 @@ async fn an_object_that_the_target_names_and_that_is_missing_is_a_warning() {
         }
         assert_ends(&cluster.run("undo deployment/web --strict").await, &refused, 1, target);
         assert_eq!(image(&cluster), "app:2.0");
-        // Missing rights are silent, and stop nothing.
-        assert_ends(
-            &cluster.run_as("gina", "undo deployment/web --strict --dry-run=server").await,
-            "",
-            0,
-            target,
-        );
         assert_ends(&cluster.run("undo deployment/web").await, &warning, 0, target);
         assert_eq!(image(&cluster), "app:1.0");
         cluster.advance(5).await;
@@ -242,14 +235,73 @@ async fn an_object_that_several_templates_name_is_asked_for_once() {
     assert_eq!(asked.count(), 1, "{requests:?}");
 }
 
+/// With `--strict` nothing is written that was not checked. Without it the change is made, and one note says so.
 #[tokio::test(start_paused = true)]
-async fn a_check_without_an_answer_delays_a_change_by_five_seconds() {
+async fn strict_refuses_what_cannot_be_checked() {
+    let status = |code| FaultAction::Refuse(Refusal::with_status(code, "no"));
+    for act in [
+        FaultAction::Stall,
+        FaultAction::Delay(Duration::from_secs(20)),
+        FaultAction::LoseRequest,
+        FaultAction::Html(200),
+        status(403),
+        status(429),
+        status(500),
+    ] {
+        for command in ["undo deployment/web", "restart deployment/web", "step deployment/web"] {
+            let cluster = cluster_with_earlier(&places()[0].0).await;
+            create(&cluster, &CONFIGMAPS, json!({"metadata": {"name": "config"}}));
+            if !command.starts_with("undo") {
+                cluster.run("undo deployment/web").await.ends(0);
+                cluster.advance(30).await;
+            }
+            let before =
+                cluster.sim.store(|store| Value::clone(store.get(&key(&DEPLOYMENTS, "web")).unwrap()));
+            cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &CONFIGMAPS), act.clone()));
+            let begun = Instant::now();
+            let output = cluster.run(&format!("{command} --strict")).await;
+            let refused = "error: new pods of deployment/web could not be checked; nothing was written: configmap/config: ";
+            output.ends(1).reports(refused).reports_last("hint: repeat the command, or leave out --strict\n");
+            assert!(begun.elapsed() < Duration::from_secs(6), "{command} {act:?} {:?}", begun.elapsed());
+            let after =
+                cluster.sim.store(|store| Value::clone(store.get(&key(&DEPLOYMENTS, "web")).unwrap()));
+            assert_eq!(after["spec"], before["spec"], "{command} {act:?}");
+            if !command.starts_with("step") {
+                let output = cluster.run(command).await;
+                let note = "note: new pods of deployment/web could not be checked: configmap/config: ";
+                output.ends(0);
+                assert_eq!(output.stderr.matches(note).count(), 1, "{command} {act:?} {}", output.transcript);
+            }
+        }
+    }
+}
+
+/// What one read finds is kept although another one fails.
+#[tokio::test(start_paused = true)]
+async fn what_was_found_stays_although_another_read_fails() {
+    let members = json!({"serviceAccountName": "robot", "priorityClassName": "high"});
+    let cluster = cluster_with_earlier(&members).await;
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PRIORITYCLASSES), FaultAction::Stall));
+    cluster.run("undo deployment/web --strict").await.ends(1).reports(
+        "error: new pods of deployment/web cannot start; nothing was written: the template names serviceaccount/robot, \
+         which does not exist\n",
+    );
+    let output = cluster.run("undo deployment/web").await;
+    output.ends(0).reports(
+        "warning: new pods of deployment/web cannot start: the template names serviceaccount/robot, ",
+    );
+    output.reports("note: new pods of deployment/web could not be checked: priorityclass/high: ");
+}
+
+/// One note, also for what the user may not read at all.
+#[tokio::test(start_paused = true)]
+async fn missing_rights_are_one_note_and_a_refusal_of_strict() {
     let cluster = cluster_with_earlier(&places()[0].0).await;
-    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &CONFIGMAPS), FaultAction::Stall));
-    let begun = Instant::now();
-    cluster.run("undo deployment/web --strict").await.ends(0);
-    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
-    assert_eq!(image(&cluster), "app:1.0");
+    let output = cluster.run_as("gina", "undo deployment/web --strict").await;
+    output.ends(1).reports("error: new pods of deployment/web could not be checked; nothing was written: ");
+    let output = cluster.run_as("gina", "undo deployment/web").await;
+    output.ends(0);
+    assert_eq!(output.stderr.matches("could not be checked").count(), 1, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -75,7 +75,7 @@ pub(super) struct StepArgs {
     /// Begin no plan if new pods cannot start: something that the template names is missing, or a quota or a
     /// limit refuses them
     ///
-    /// Without this flag, it is a warning.
+    /// Also if that cannot be read. Without this flag, it is a warning.
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     strict: bool,
 

@@ -26,6 +26,7 @@ use crate::model::diff::SecretValues;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
+use crate::render::change::pods_not_checked;
 use crate::render::preview::{self as render, RefusedObject};
 use crate::render::ui::{DocumentForm, Ui};
 use crate::snapshot::files::objects_at;
@@ -137,6 +138,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     let mut errors = Vec::new();
     let mut printed = PreviewPrinter::of(request, &workloads, &applied.refused);
     for ((after, before), findings) in workloads.into_iter().zip(before).zip(findings) {
+        let unread = pods_not_checked(&after, &findings.unread);
         let mut preview = match before {
             Ok(Some(before)) => Preview::of(&before, after, request.applied.field_manager(), request.secrets),
             Ok(None) => Preview::of_new(after),
@@ -147,7 +149,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
         };
         if preview.outcome.is_rollout() {
             preview.warnings.extend(findings.obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
-            ui.err_lines(findings.notes);
+            ui.err_lines(findings.notes.into_iter().chain(unread));
         }
         errors.extend(printed.show(&preview, &context.world.environment, ui).await.err());
     }
