@@ -22,6 +22,14 @@ pub struct WriteOptions<'a> {
     pub field_manager: &'a str,
 }
 
+impl<'a> WriteOptions<'a> {
+    /// Returns the options of a write that is stored, by a field manager.
+    #[must_use]
+    pub fn by(field_manager: &'a str) -> Self {
+        Self { dry_run: false, field_manager }
+    }
+}
+
 impl Cluster {
     /// Patches one object with one request.
     ///

@@ -12,6 +12,7 @@ use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::observe::Observer;
 use crate::cluster::source::{Cluster, Source};
+use crate::cluster::write::WriteOptions;
 use crate::model::engine::{Now, TargetId};
 use crate::model::follow::{FollowOptions, Follower, FollowerAnswer, FollowerTask, Report};
 use crate::model::kind::Workload;
@@ -35,6 +36,8 @@ pub struct Following<'a> {
     pub configuration: NamedConfiguration,
     /// Whether to show each pod: in a live frame, and after the last line.
     pub shows_pods: bool,
+    /// The field manager of a rollback.
+    pub field_manager: &'a str,
     /// The source of the objects, and the signals that stop the command.
     pub context: &'a Context<'a>,
 }
@@ -107,6 +110,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
         names: NameContext::of(&written),
         configuration: NamedConfiguration::default(),
         shows_pods: false,
+        field_manager: &change.field_manager,
         context,
     };
     let so_far = writer.take_outcome();
@@ -147,10 +151,18 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
                 observer.read_log(id, target.workload().object().namespace(), log);
             }
             FollowerTask::RollBack { start, unless_recovered } => {
-                let found = target.workload().clone();
+                let (found, options) = (target.workload().clone(), WriteOptions::by(self.field_manager));
                 requests.start(async move {
-                    let written =
-                        undo_on_failure(&found, &start, unless_recovered, source, &messages, stopped).await;
+                    let written = undo_on_failure(
+                        &found,
+                        &start,
+                        unless_recovered,
+                        options,
+                        source,
+                        &messages,
+                        stopped,
+                    )
+                    .await;
                     Some((id, written.map(|written| written.map(Box::new))))
                 });
             }

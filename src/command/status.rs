@@ -10,6 +10,7 @@ use super::context::Context;
 use super::follow::{self, Following, print_remarks};
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
+use super::writing_verb::FIELD_MANAGER;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
@@ -115,7 +116,15 @@ impl Request {
         };
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
-        Following { options, format, names, configuration, shows_pods: self.pods, context }
+        Following {
+            options,
+            format,
+            names,
+            configuration,
+            shows_pods: self.pods,
+            field_manager: FIELD_MANAGER,
+            context,
+        }
     }
 }
 

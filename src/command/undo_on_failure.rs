@@ -7,12 +7,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::patch::{self, PatchTarget};
 use super::targets::read_again;
-use super::writing_verb::FIELD_MANAGER;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::error::{ErrorKind, Result};
-use crate::model::api::patch::Patch;
-use crate::model::change::undo::{UndoOptions, undo};
+use crate::model::change::undo::{Undo, UndoOptions, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
 use crate::model::engine::PodRef;
 use crate::model::follow::{NoRollback, RollbackResult, StartState, is_complete_and_ready, stayed_complete};
@@ -20,6 +18,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::SETTLE_TIME;
 use crate::model::text::go_duration;
+use crate::render::change::receipt;
 use crate::render::message_writer::MessageWriter;
 use crate::render::owner_warnings;
 use crate::render::undo::{hold_effect, kept_pods};
@@ -39,11 +38,11 @@ pub(super) async fn undo_on_failure(
     workload: &Workload,
     start: &StartState,
     unless_recovered: bool,
+    options: WriteOptions<'_>,
     source: &Source,
     messages: &MessageWriter,
     mut stopped: watch::Receiver<bool>,
 ) -> Result<Option<Workload>, RollbackResult> {
-    let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let begun = Instant::now();
     let cluster = source.writable().map_err(|error| RollbackResult::not_written(&error))?;
     let (mut tries, mut conflicts) = (0, 0..MAX_CONFLICTS);
@@ -64,8 +63,13 @@ pub(super) async fn undo_on_failure(
                 return Ok(None);
             }
             Ok(Some(observed)) => {
-                let patch = rollback_patch(&observed, start, messages)?;
-                patch::apply(&patch, &PatchTarget::of(&observed.workload), options, source, messages).await
+                let undo = prepared(&observed, start, messages)?;
+                let target = PatchTarget::of(&observed.workload);
+                let written = patch::apply(&undo.patch, &target, options, source, messages).await;
+                if let (WriteResult::Stored(_), Some(line)) = (&written, receipt(&observed, &undo)) {
+                    messages.err_line(&line);
+                }
+                written
             }
             Err(error) if error.kind() == ErrorKind::NotFound => WriteResult::Refused(error),
             Err(error) => WriteResult::Unavailable(error),
@@ -118,15 +122,15 @@ async fn read_failed(
     Ok(Some(later).filter(|later| !stayed_complete(&observed, later)))
 }
 
-/// Returns the patch that rolls a workload back. Prints what else it does.
+/// Returns the rollback of a workload. Prints what else it does.
 ///
 /// # Errors
 /// The reason for which the workload is not rolled back.
-fn rollback_patch(
-    observed: &Observation,
+fn prepared<'a>(
+    observed: &'a Observation,
     start: &StartState,
     messages: &MessageWriter,
-) -> Result<Patch, RollbackResult> {
+) -> Result<Undo<'a>, RollbackResult> {
     let workload = &observed.workload;
     let stable = start.rollback_revision(observed).map_err(RollbackResult::NotStarted)?;
     let undo = undo(observed, stable, &UndoOptions::default())
@@ -135,7 +139,7 @@ fn rollback_patch(
     let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
     let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
     warnings.for_each(|line| messages.err_line_once(&line));
-    Ok(undo.patch)
+    Ok(undo)
 }
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback

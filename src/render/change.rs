@@ -6,8 +6,11 @@ use serde_json::Value;
 
 use super::line::{Line, Style};
 use super::pods::{self, MAX_NAMES};
+use crate::model::api::pod::Pod;
 use crate::model::change::effect::Effect;
 use crate::model::change::stuck_pods::stuck_pods as blocking_pods;
+use crate::model::change::undo::Undo;
+use crate::model::engine::StopSignal;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, Reference};
@@ -71,9 +74,13 @@ pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
     format!("note: {} changed after revision {label}; it is not rolled back", object.target())
 }
 
-/// Returns the line with the command that takes a rollback back. None if the template before it has no revision.
+/// Returns the line with the command that takes a rollback back. None if the template before it has no revision, and after a
+/// hold or a pause: without it, the command would release what was rolled back to all pods.
 #[must_use]
-pub fn receipt(before: &Observation) -> Option<String> {
+pub fn receipt(before: &Observation, undo: &Undo<'_>) -> Option<String> {
+    if undo.ends_hold.is_some() || undo.below.is_some() || before.workload.is_paused() {
+        return None;
+    }
     let current = before.revisions.current()?;
     Some(receipt_to(&before.workload, before.revisions.word_of(current)))
 }
@@ -125,6 +132,7 @@ mod tests {
 
     use super::*;
     use crate::model::api::object::Object;
+    use crate::model::change::undo::{UndoOptions, undo};
     use crate::model::revision::Revisions;
 
     fn selected(kind: &str, names: impl Iterator<Item = usize>) -> Vec<Workload> {
@@ -158,7 +166,9 @@ mod tests {
             let revisions = Revisions::of(&workload(2), sets.filter_map(|set| Object::read(set).ok()));
             let before = Observation { workload: workload(2), revisions, pods: None, events: None };
             let line = format!("to take this back: kubectl rollout2 undo deployment/web --to {word}");
-            assert_eq!(receipt(&before), Some(line));
+            let to = before.revisions.iter().next().unwrap();
+            let undo = undo(&before, to, &UndoOptions::default()).unwrap();
+            assert_eq!(receipt(&before, &undo), Some(line));
         }
         assert!(restart_receipt(&workload(2), true).is_some_and(|line| line.contains(" --to sha256:")));
         assert_eq!(restart_receipt(&workload(1), true), None);

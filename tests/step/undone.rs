@@ -50,6 +50,23 @@ async fn an_undo_by_another_client_is_reported_in_one_sentence() {
     }
 }
 
+/// The command that takes it back would release the failed revision to all pods, because the hold has ended.
+#[tokio::test(start_paused = true)]
+async fn an_undo_that_ends_a_hold_names_no_command_that_takes_it_back() {
+    for kind in ["deployment", "statefulset", "daemonset"] {
+        for steps in [true, false] {
+            let (cluster, name) = changed(kind).await;
+            if steps {
+                cluster.run(&format!("step {name} --soak 0s")).await.ends(0);
+            }
+            let resume = if kind == "deployment" && !steps { " --resume" } else { "" };
+            let output = cluster.run(&format!("undo {name}{resume}")).await;
+            output.ends(0);
+            assert!(!output.stderr.contains("to take this back"), "{}", output.transcript);
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_last_frame_shows_the_rollback() {
     for kind in ["deployment", "statefulset", "daemonset"] {

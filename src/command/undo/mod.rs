@@ -276,7 +276,7 @@ async fn write(
         if let Some(cause) = &request.undo_options.change_cause {
             record_cause(workload, undo.to, cause, writer).await;
         }
-        writer.ui.err_lines(change::receipt(observed).as_slice());
+        writer.ui.err_lines(change::receipt(observed, undo));
     }
     Ok(RollbackWrite::Stored(object))
 }

@@ -55,6 +55,7 @@ async fn a_failed_rollout_is_rolled_back() {
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
     assert_eq!(writes(&cluster), 1);
     assert!(!output.stdout.contains("successfully"), "the rollout failed: {}", output.stdout);
+    output.reports("to take this back: kubectl rollout2 undo deployment/web -n default --to 2\n");
     insta::assert_snapshot!(output.transcript);
 }
 
@@ -427,8 +428,13 @@ async fn a_failed_restart_is_rolled_back() {
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     let before = template(&cluster, &web);
-    let output = cluster.run("restart deployment/web --wait --undo-on-failure --timeout 10m").await;
+    let args = "restart deployment/web --wait --undo-on-failure --timeout 10m --field-manager ci";
+    let output = cluster.run(args).await;
     assert_eq!((output.exit, template(&cluster, &web)), (4, before), "{}", output.transcript);
+    let requests = cluster.sim.requests();
+    let patches = requests.iter().filter(|request| request.method == "PATCH");
+    let managers: Vec<_> = patches.map(|patch| patch.query.get("fieldManager")).collect();
+    assert_eq!(managers, ["ci", "ci"], "{}", output.transcript);
     assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
     let last = output.stderr.lines().last().unwrap();
     assert!(last.ends_with("rolled back to revision 1 (now 3)"), "{}", output.transcript);
@@ -504,5 +510,6 @@ async fn json_reports_the_stuck_pods_that_are_deleted() {
     let events = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let deleted: Vec<_> = events.filter(|event| event["event"] == "replacing-stuck-pod").collect();
     assert_eq!((deleted.len(), &deleted[0]["pod"]), (1, &json!("db-2")), "{}", output.transcript);
-    assert_eq!(output.stderr, "", "{}", output.transcript);
+    let receipt = "to take this back: kubectl rollout2 undo statefulset/db -n default --to 2\n";
+    assert_eq!(output.stderr, receipt, "{}", output.transcript);
 }
