@@ -13,13 +13,12 @@ fn main() {
         eprintln!("error: kubectl-rollout2 {} has a fault at {place}", env!("CARGO_PKG_VERSION"));
         std::process::exit(1);
     }));
-    let exit = run();
-    // Returning would wait for blocking tasks of the runtime, such as a DNS look-up that hangs.
-    std::process::exit(exit);
+    run();
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn run() -> i32 {
+async fn run() -> ! {
     let exit = rollout2::run(std::env::args_os(), &mut World::of_this_process()).await;
-    exit.code().into()
+    // Returning would wait for blocking tasks of the runtime, such as a DNS look-up that hangs, or a question.
+    std::process::exit(exit.code().into())
 }

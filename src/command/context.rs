@@ -1,5 +1,6 @@
 //! What a verb gets, and what it returns.
 
+use super::stop_signals::StopSignals;
 use crate::cluster::source::{Access, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
@@ -26,6 +27,11 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Returns the signals that arrive from now on. From then on they do not end the process.
+    pub(super) fn stop_signals(&self) -> StopSignals {
+        StopSignals::new(self.world.signals.clone())
+    }
+
     /// Returns the user and the host: `ada@laptop`.
     pub(super) fn user(&self) -> Option<String> {
         user_at_host(&self.world.environment, self.world.host.as_deref())

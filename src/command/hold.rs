@@ -47,13 +47,11 @@ pub enum HoldVerb {
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let (mut writer, workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
     writer.print_selection(&request.scope, &workloads);
-    for workload in workloads {
-        let done = match request.verb {
-            HoldVerb::Pause => pause_workload(workload, &mut writer).await,
-            HoldVerb::Resume { release_all } => resume_workload(workload, release_all, &mut writer).await,
-        };
-        writer.record(done);
-    }
+    let change = async |workload, writer: &mut Writer<'_>| match request.verb {
+        HoldVerb::Pause => pause_workload(workload, writer).await,
+        HoldVerb::Resume { release_all } => resume_workload(workload, release_all, writer).await,
+    };
+    writer.change_each(workloads, Workload::target, change).await;
     Ok(writer.take_outcome())
 }
 

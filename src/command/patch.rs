@@ -1,5 +1,10 @@
 //! Applies one JSON Patch to one object, and resolves conflicts and unknown results.
 
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+
+use super::stop_signals::StopSignals;
 use crate::cluster::source::Source;
 use crate::cluster::write::{WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind, Result};
@@ -7,17 +12,26 @@ use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::write_result::{Conflict, WriteResult, is_applied};
+use crate::model::engine::StopSignal;
 use crate::model::kind::Workload;
 use crate::render::message_writer::MessageWriter;
 
 /// How often a patch is sent at most: again after a 409 of the server, and rebuilt when a test failed and no conflict is
 /// left. A map that was absent exists now, or another client changed a field and changed it back.
-const MAX_ATTEMPTS: usize = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
-/// Applies a patch to an object. Never sends a patch again while its result is unknown: then it reads the object and compares.
+/// How long a read may take that reports what became of a write, after a signal ended the command.
+const READ_AFTER_SIGNAL: Duration = Duration::from_secs(2);
+
+/// The hint after a write without an answer. Each patch tests what it overwrites, so that a write which is applied late, and
+/// the repeated one, change the object once.
+const REPEAT: &str = "repeat the command when the API server answers; it never applies a change twice";
+
+/// Applies a patch to an object. If no answer arrives, it reads the object, and never sends the patch again: a command that
+/// is repeated tests the object anew. An object that is unchanged then is a failed write, and not an unknown one.
 pub(super) async fn apply(
     patch: &Patch,
-    target: &PatchTarget<'_>,
+    target: &PatchTarget,
     options: WriteOptions<'_>,
     source: &Source,
     messages: &MessageWriter,
@@ -32,22 +46,22 @@ pub(super) async fn apply(
     }
 }
 
-/// Sends a patch. After a 409 it is sent again; if a test failed although no tested field has changed, it reads the object,
-/// and sends the patch rebuilt from it; three times at most.
+/// Sends a patch. After a 409 and a pause it is sent again; if a test failed although no tested field has changed, it reads
+/// the object, and sends the patch rebuilt from it; three times at most.
 pub(super) async fn attempt(
     patch: &mut Patch,
-    target: &PatchTarget<'_>,
+    target: &PatchTarget,
     options: WriteOptions<'_>,
     source: &Source,
 ) -> WriteResult {
-    let PatchTarget { type_, object } = target;
+    let PatchTarget { type_, namespace, name } = target;
     let cluster = match source.writable() {
         Ok(cluster) => cluster,
         Err(error) => return WriteResult::Refused(error),
     };
     let mut last = None; // a webhook may have refused the change
-    for _ in 0..MAX_ATTEMPTS {
-        let patched = cluster.patch(type_, object.namespace(), object.name(), patch, options).await;
+    for tries in 0..MAX_ATTEMPTS {
+        let patched = cluster.patch(type_, namespace, name, patch, options).await;
         let failure = match patched {
             Ok(object) => return WriteResult::Stored(object),
             Err(failure) => failure,
@@ -55,6 +69,9 @@ pub(super) async fn attempt(
         match failure.outcome {
             WriteOutcome::Conflict => {
                 last = Some(failure.error);
+                if tries + 1 < MAX_ATTEMPTS {
+                    sleep(cluster.pause_before_retry(tries)).await;
+                }
                 continue;
             }
             WriteOutcome::Gone => return WriteResult::Refused(target.deleted()),
@@ -84,28 +101,63 @@ pub(super) async fn attempt(
 }
 
 /// The object that a patch is applied to.
-pub(super) struct PatchTarget<'a> {
+#[derive(Clone, Debug)]
+pub(super) struct PatchTarget {
     type_: &'static ResourceType,
-    object: &'a Object,
+    namespace: String,
+    name: String,
 }
 
-impl<'a> PatchTarget<'a> {
+impl PatchTarget {
     /// Targets a workload.
-    pub(super) fn of(workload: &'a Workload) -> Self {
-        Self { type_: workload.kind().type_(), object: workload.object() }
+    pub(super) fn of(workload: &Workload) -> Self {
+        Self::of_object(workload.kind().type_(), workload.object())
     }
 
     /// Targets the object that stores a revision of a workload.
-    pub(super) fn of_revision(workload: &Workload, object: &'a Object) -> Self {
-        Self { type_: workload.kind().revisions().type_(), object }
+    pub(super) fn of_revision(workload: &Workload, object: &Object) -> Self {
+        Self::of_object(workload.kind().revisions().type_(), object)
+    }
+
+    fn of_object(type_: &'static ResourceType, object: &Object) -> Self {
+        Self { type_, namespace: object.namespace().to_owned(), name: object.name().to_owned() }
     }
 
     fn label(&self) -> String {
-        format!("{} {:?}", self.type_.cli_name(), self.object.name())
+        format!("{} {:?}", self.type_.cli_name(), self.name)
+    }
+
+    /// Returns the error for a write whose answer the command did not wait for, because a signal ended it. Reads the object once
+    /// to report what is known; a second signal, or a server that does not answer in time, ends that.
+    pub(super) async fn unanswered_at(
+        &self,
+        patch: &Patch,
+        stop: StopSignal,
+        stops: &mut StopSignals,
+        source: &Source,
+    ) -> Error {
+        let read = timeout(READ_AFTER_SIGNAL, self.read(source));
+        let now = tokio::select! {
+            biased;
+            _ = stops.next() => None,
+            read = read => read.ok().and_then(Result::ok),
+        };
+        let label = self.label();
+        let known = match now {
+            Some(now) if is_applied(patch, &now) => format!("{label} was changed"),
+            Some(now) if Conflict::of(patch, &now).is_none() => {
+                format!("{label} is unchanged, and the API server may still apply the change")
+            }
+            _ => format!("it is unknown whether {label} was changed"),
+        };
+        Error::new(
+            ErrorKind::Unreachable,
+            format!("{} while the change had no answer; {known}", stop.words()),
+        )
     }
 
     async fn read(&self, source: &Source) -> Result<Object> {
-        let found = source.get(self.type_, self.object.namespace(), self.object.name()).await?;
+        let found = source.get(self.type_, &self.namespace, &self.name).await?;
         found.ok_or_else(|| self.deleted())
     }
 
@@ -132,19 +184,19 @@ impl<'a> PatchTarget<'a> {
             }
             Ok(now) => match Conflict::of(patch, &now) {
                 Some(conflict) => WriteResult::Conflict(Conflict { is_unanswered: true, ..conflict }),
-                None => WriteResult::Unknown(Error::new(
+                None => WriteResult::Unavailable(Error::new(
                     ErrorKind::Unreachable,
-                    format!("no answer to the change of {label}; read it again: it is unchanged"),
+                    format!("{label} is unchanged: no answer to the change, so it was read again"),
                 )
                 .caused_by(error.clone())
-                .hint("the API server may still apply the change: check the object before you repeat the command")),
+                .hint(REPEAT)),
             },
             Err(_) => WriteResult::Unknown(Error::new(
                 ErrorKind::Unreachable,
                 format!("cannot tell whether {label} was changed: no answer to the change, and it cannot be read again"),
             )
             .caused_by(error.clone())
-            .hint("repeat the command when the API server answers; it never applies a change twice")),
+            .hint(REPEAT)),
         }
     }
 }

@@ -40,13 +40,14 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
     }
     let mut checked = checked.into_iter();
-    let mut written = Vec::new();
-    for workload in workloads {
-        let (findings, cause) = (checked.next(), request.change_cause.as_deref());
-        let done = restart_workload(workload, findings, cause, &mut writer).await;
-        writer.record(done.map(|workload| written.push(workload)));
+    let workloads = workloads.into_iter().map(|workload| (workload, checked.next()));
+    let restart = async |(workload, findings), writer: &mut Writer<'_>| {
+        restart_workload(workload, findings, request.change_cause.as_deref(), writer).await
+    };
+    match writer.change_each(workloads, |(workload, _)| workload.target(), restart).await {
+        Some(written) => Ok(follow::after_change(&mut writer, written).await),
+        None => Ok(writer.take_outcome()),
     }
-    Ok(follow::after_change(&mut writer, written).await)
 }
 
 /// Restarts one workload and returns the object that the API server stored. `findings` are of a check before all writes.

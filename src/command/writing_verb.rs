@@ -8,6 +8,7 @@ use super::CommandOutcome;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::patch::{self, PatchTarget};
+use crate::command::stop_signals::StopSignals;
 use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
@@ -16,6 +17,7 @@ use crate::model::api::patch::Patch;
 use crate::model::change::effect::Effect;
 use crate::model::change::write_result::WriteResult;
 use crate::model::diff::{SecretValues, shown};
+use crate::model::engine::StopSignal;
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -84,6 +86,10 @@ pub(super) struct Writer<'a> {
     /// How many workloads have no error.
     done: usize,
     outcome: CommandOutcome,
+    /// The signals since the first change; none before, when a signal ends the process.
+    stops: Option<StopSignals>,
+    /// The patch that has no answer yet.
+    in_flight: Option<(PatchTarget, Patch)>,
 }
 
 /// A write of one workload, with its words.
@@ -113,7 +119,7 @@ impl<'a> Writer<'a> {
         }
         let found = find_workloads(scope, identity, context.source, ui).await?;
         let FoundTargets { workloads, outcome, .. } = found;
-        Ok((Self { options, context, ui, done: 0, outcome }, workloads))
+        Ok((Self { options, context, ui, done: 0, outcome, stops: None, in_flight: None }, workloads))
     }
 
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
@@ -165,13 +171,71 @@ impl<'a> Writer<'a> {
         Ok(asks)
     }
 
+    /// Changes the workloads one after another, and records the result of each. Returns the results of those without an error;
+    /// none after a signal, which leaves the other workloads as they are. `target` names a workload.
+    pub(super) async fn change_each<W, T>(
+        &mut self,
+        workloads: impl IntoIterator<Item = W>,
+        target: impl Fn(&W) -> String,
+        change: impl AsyncFn(W, &mut Self) -> Result<T>,
+    ) -> Option<Vec<T>> {
+        let (mut workloads, mut changed) = (workloads.into_iter(), Vec::new());
+        while let Some(workload) = workloads.next() {
+            let name = target(&workload);
+            let done = self.unless_stopped(async |writer: &mut Self| change(workload, writer).await).await;
+            let stop = match done {
+                Ok(done) => {
+                    self.record(done.map(|done| changed.push(done)));
+                    continue;
+                }
+                Err(stop) => stop,
+            };
+            let unanswered = self.unanswered_write(stop).await;
+            let left = unanswered.is_none().then_some(name).into_iter();
+            let left: Vec<_> = left.chain(workloads.map(|workload| target(&workload))).collect();
+            self.ui.err_lines(render::not_changed(stop, &left));
+            self.outcome.errors.extend(unanswered);
+            self.outcome.exit = stop.exit();
+            return None;
+        }
+        Some(changed)
+    }
+
+    /// Acts until it is done.
+    ///
+    /// # Errors
+    /// When a signal comes first. [`Writer::unanswered_write`] follows.
+    pub(super) async fn unless_stopped<T>(
+        &mut self,
+        act: impl AsyncFnOnce(&mut Self) -> T,
+    ) -> Result<T, StopSignal> {
+        let mut stops = self.stops.take().unwrap_or_else(|| self.context.stop_signals());
+        let done = tokio::select! {
+            biased;
+            stop = stops.next() => Err(stop),
+            done = act(self) => Ok(done),
+        };
+        self.stops = Some(stops);
+        done
+    }
+
+    /// Returns the error for the write that a signal left without an answer, with what is known of it; none without such a
+    /// write.
+    pub(super) async fn unanswered_write(&mut self, stop: StopSignal) -> Option<Error> {
+        let (target, patch) = self.in_flight.take()?;
+        Some(target.unanswered_at(&patch, stop, self.stops.as_mut()?, self.context.source).await)
+    }
+
     /// Applies a patch to an object.
-    pub(super) async fn apply(&mut self, patch: &Patch, target: &PatchTarget<'_>) -> WriteResult {
+    pub(super) async fn apply(&mut self, patch: &Patch, target: PatchTarget) -> WriteResult {
         let options = WriteOptions {
             dry_run: self.options.dry_run == DryRun::Server,
             field_manager: &self.options.field_manager,
         };
-        patch::apply(patch, target, options, self.context.source, &self.ui.messages()).await
+        self.in_flight = self.is_real().then(|| (target.clone(), patch.clone()));
+        let written = patch::apply(patch, &target, options, self.context.source, &self.ui.messages()).await;
+        self.in_flight = None;
+        written
     }
 
     /// Writes a workload, and prints what was written. A client's dry run sends nothing, and its result is the workload as it
@@ -182,7 +246,7 @@ impl<'a> Writer<'a> {
             self.print(workload, operation, patch.after(), patch);
             return WriteResult::Stored(workload.object().clone());
         }
-        let result = self.apply(patch, &PatchTarget::of(workload)).await;
+        let result = self.apply(patch, PatchTarget::of(workload)).await;
         if let WriteResult::Stored(object) = &result {
             self.print(workload, operation, object.json(), patch);
         }

@@ -106,6 +106,12 @@ fn receipt_to(before: &Workload, revision: Word) -> String {
     command("to take this back: kubectl rollout2 undo {} --to {}", [before.command_target(), revision])
 }
 
+/// Returns which workloads a command left as they are because a signal ended it; none if there are none.
+#[must_use]
+pub fn not_changed(stop: StopSignal, left: &[String]) -> Option<String> {
+    (!left.is_empty()).then(|| format!("{}; not changed: {}", stop.words(), first_of(left, MAX_NAMES, ", ")))
+}
+
 /// Returns the preview of a verb that changes no field of the template but a timestamp.
 #[must_use]
 pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line> {

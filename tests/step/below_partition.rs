@@ -146,6 +146,32 @@ async fn a_signal_during_the_last_read_prevents_the_write() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_signal_while_the_last_write_has_no_answer_ends_the_command() {
+    let (cluster, _, _) = Box::pin(run_with_failing_check("hold")).await;
+    let patches =
+        |cluster: &Cluster| cluster.sim.requests().iter().filter(|request| request.method == "PATCH").count();
+    let before = patches(&cluster);
+    let stall = Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), FaultAction::Stall).after(1);
+    cluster.sim.fault(stall);
+    let (sender, numbers) = watch::channel(0);
+    let signal = async {
+        while patches(&cluster) < before + 2 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        sender.send_replace(2);
+        tokio::time::sleep(Duration::from_secs(3)).await;
+    };
+    let run = cluster.command(["undo", "statefulset/db", "--wait"]).signals(numbers);
+    let output = tokio::select! {
+        output = run.run_async() => output,
+        () = signal => unreachable!("it is not obeyed"),
+    };
+    let error = "error: interrupted while the change had no answer; statefulset \"db\" is unchanged, and the API server may \
+                 still apply the change\n";
+    output.ends(130).reports_last(error);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_held_rollback_of_another_template_is_replaced() {
     let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
     cluster.run("undo statefulset/db").await;

@@ -183,18 +183,20 @@ async fn a_recreated_object_is_not_changed() {
     }
 }
 
-/// Refuses this many patches of the Deployment with a 409, and undoes its last change.
+/// Refuses this many patches of the Deployment with a 409, and undoes its last change. The other writers get time before each
+/// new attempt.
 async fn undo_despite_conflicts(count: usize) -> (Cluster, Output) {
-    let server = Cluster::recorded("shop").start();
+    let (server, begun) = (Cluster::recorded("shop").start(), tokio::time::Instant::now());
     let conflict = Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified");
     let refuse = FaultAction::Refuse(conflict);
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refuse).times(count));
     let output = run(&server, &["undo", "deployment/web"]).await;
     assert_eq!(patches(&server).len(), 3);
+    assert!((600..1300).contains(&begun.elapsed().as_millis()), "two pauses: {:?}", begun.elapsed());
     (server, output)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() {
     let (server, output) = undo_despite_conflicts(3).await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
@@ -203,7 +205,7 @@ async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() 
     assert_eq!(object(&server.sim, &web()), object(&before.sim, &web()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_conflicts_in_a_row_are_retried_and_succeed() {
     let (server, output) = undo_despite_conflicts(2).await;
     output.ends(0);

@@ -76,10 +76,10 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
         (
             FaultAction::LoseRequest,
             false,
-            "error: no answer to the change of deployment \"web\"; read it again: it is unchanged: ",
+            "error: deployment \"web\" is unchanged: no answer to the change, so it was read again: ",
         ),
-        (FaultAction::ResetStream, false, "read it again: it is unchanged: "),
-        (FaultAction::Html(502), false, "read it again: it is unchanged: "),
+        (FaultAction::ResetStream, false, " is unchanged: no answer "),
+        (FaultAction::Html(502), false, " is unchanged: no answer "),
         (FaultAction::CutBody(10), true, "the change was applied\n"),
     ];
     for (protocols, (act, applied, stderr)) in
@@ -103,7 +103,7 @@ async fn a_write_without_an_answer_is_resolved_at_the_request_timeout() {
     let before = object(&cluster.sim, &web());
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::Stall));
     let output = run(&cluster, &["undo", "deployment/web"]).await;
-    assert!(messages(&output).contains("read it again: it is unchanged: "), "{}", output.stderr);
+    assert!(messages(&output).contains(" is unchanged: no answer "), "{}", output.stderr);
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     assert_eq!((object(&cluster.sim, &web()), patches(&cluster).len()), (before, 1));
 }
@@ -115,8 +115,30 @@ async fn a_dry_run_without_an_answer_is_an_error() {
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
     let output = run(&server, &["undo", "deployment/web", "--dry-run=server", "-o", "name"]).await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
-    assert!(!output.stderr.contains("read it again"), "{}", output.stderr);
+    assert!(!output.stderr.contains("read again"), "{}", output.stderr);
     assert_eq!(server.lines().last().map(|line| line.starts_with("PATCH")), Some(true));
+}
+
+/// The write is known to have failed, so that the hint is to repeat it and not to check the object first.
+#[tokio::test(start_paused = true)]
+async fn a_write_without_an_answer_that_left_the_object_unchanged_has_failed() {
+    for args in [
+        &["undo", "deployment/web", "--wait"][..],
+        &["restart", "deployment/web"],
+        &["pause", "deployment/web"],
+    ] {
+        let cluster = Cluster::recorded("shop").start();
+        let failed = FaultAction::Refuse(Refusal::with_status(500, "no"));
+        cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), failed));
+        let output = run(&cluster, args).await;
+        output.ends(1).reports(
+            "error: deployment \"web\" is unchanged: no answer to the change, so it was read again: ",
+        );
+        output.reports_last(
+            "hint: repeat the command when the API server answers; it never applies a change twice\n",
+        );
+        assert_eq!(patches(&cluster).len(), 1, "{args:?}");
+    }
 }
 
 /// The write is stored, and another client changes the template before the object is read again.

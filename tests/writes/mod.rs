@@ -8,6 +8,7 @@ mod errors;
 mod interleavings;
 mod killed_processes;
 mod preflight;
+mod signals;
 mod wait;
 
 use harness::prelude::*;

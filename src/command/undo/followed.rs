@@ -4,7 +4,6 @@ use crate::cluster::reader::{read_revisions, reread};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::patch::PatchTarget;
-use crate::command::stop_signals::StopSignals;
 use crate::command::targets::read_again;
 use crate::command::writing_verb::Writer;
 use crate::error::Result;
@@ -28,49 +27,37 @@ pub(super) async fn finish(
     if matches!(outcome.exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
         return;
     }
-    let mut stops = StopSignals::new(writer.context.world.signals.clone());
-    let messages = writer.ui.messages();
     for workload in held {
-        let read = read_again(workload, writer.context.source, &messages);
-        let Some(read) = unless_stopped(read, &mut stops, &mut outcome.exit).await else {
-            writer.ui.err_line("warning: the hold was not ended: a signal ended the command");
-            return;
+        let end = async |writer: &mut Writer<'_>| {
+            let read = read_again(workload, writer.context.source, &writer.ui.messages()).await;
+            end_completed_rollback(&read?, writer).await
         };
-        let ended = match read {
-            Ok(observed) => end_completed_rollback(&observed, writer).await,
-            Err(error) => Err(error),
-        };
-        match ended {
-            Err(error) if outcome.exit == Exit::Done => outcome.errors.push(error),
-            Err(error) => {
+        match writer.unless_stopped(end).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) if outcome.exit == Exit::Done => outcome.errors.push(error),
+            Ok(Err(error)) => {
                 writer.ui.err_line(&format!("warning: the hold was not ended: {error}"));
             }
-            Ok(()) => {}
-        }
-    }
-    if outcome.worst_exit() == Exit::Done {
-        let notes = async {
-            for workload in rolled_back {
-                note_after_an_undo(workload, writer.context.source, writer.ui).await;
+            Err(stop) => {
+                outcome.exit = outcome.exit.worst(stop.exit());
+                match writer.unanswered_write(stop).await {
+                    Some(error) => outcome.errors.push(error),
+                    None => writer.ui.err_line("warning: the hold was not ended: a signal ended the command"),
+                }
+                return;
             }
-        };
-        unless_stopped(notes, &mut stops, &mut outcome.exit).await;
-    }
-}
-
-/// Waits for a read; none if a signal comes first, which becomes the exit code.
-async fn unless_stopped<T>(
-    read: impl Future<Output = T>,
-    stops: &mut StopSignals,
-    exit: &mut Exit,
-) -> Option<T> {
-    tokio::select! {
-        biased;
-        stop = stops.next() => {
-            *exit = exit.worst(stop.exit());
-            None
         }
-        read = read => Some(read),
+    }
+    if outcome.worst_exit() != Exit::Done {
+        return;
+    }
+    let note = async |writer: &mut Writer<'_>| {
+        for workload in rolled_back {
+            note_after_an_undo(workload, writer.context.source, writer.ui).await;
+        }
+    };
+    if let Err(stop) = writer.unless_stopped(note).await {
+        outcome.exit = stop.exit();
     }
 }
 
@@ -80,7 +67,7 @@ pub(super) async fn end_completed_rollback(observed: &Observation, writer: &mut 
     let Some(hold) = completed_rollback(observed) else { return Ok(()) };
     let patch = hold.ending(workload);
     writer.ui.err_lines(hold::restored(workload, patch.after()));
-    let ended = writer.apply(&patch, &PatchTarget::of(workload)).await;
+    let ended = writer.apply(&patch, PatchTarget::of(workload)).await;
     ended.stored(workload, "the end of its rollback was prepared").map(drop)
 }
 

@@ -61,21 +61,17 @@ async fn roll_back_all(workloads: &[Workload], request: &Request, writer: &mut W
         unread.chain([error]).for_each(|error| writer.record(Err(error)));
         return writer.take_outcome();
     }
-    let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
-    for (workload, prepared) in workloads.iter().zip(all) {
-        let before = workload.template_digest();
-        let done = match prepared {
-            Ok(prepared) => roll_back_workload(prepared, asks_once, request, writer).await,
-            Err(error) => Err(error),
-        };
-        writer.record(done.map(|workload| {
-            let Some(workload) = workload else { return };
-            if workload.template_digest() != before {
-                rolled_back.push(workload.clone());
-            }
-            written.push(workload);
-        }));
-    }
+    let target = |(workload, _): &(&Workload, Result<Prepared>)| workload.target();
+    let roll_back = async |(workload, prepared): (&Workload, Result<Prepared>), writer: &mut Writer<'_>| {
+        let stored = roll_back_workload(prepared?, asks_once, request, writer).await?;
+        Ok(stored.map(|stored| (stored.template_digest() != workload.template_digest(), stored)))
+    };
+    let done = writer.change_each(workloads.iter().zip(all), target, roll_back).await;
+    let Some(done) = done else { return writer.take_outcome() };
+    let stored = done.into_iter().flatten();
+    let (written, rolled_back): (Vec<_>, Vec<_>) =
+        stored.map(|(is_rolled_back, stored)| (stored.clone(), is_rolled_back.then_some(stored))).unzip();
+    let rolled_back: Vec<_> = rolled_back.into_iter().flatten().collect();
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
     let mut outcome = follow::after_change(writer, written).await;
     if request.options.wait.is_some() && writer.is_real() {
@@ -308,7 +304,7 @@ fn print_skipped(workload: &Workload, label: &str, writer: &mut Writer<'_>) {
 /// Records the change-cause on the revision. A failure is only a warning: the rollback is already written.
 async fn record_cause(workload: &Workload, to: &Revision, cause: &str, writer: &mut Writer<'_>) {
     let Some((kept, patch)) = change_cause_patch(workload, to, cause) else { return };
-    let why = match writer.apply(&patch, &PatchTarget::of_revision(workload, &kept)).await {
+    let why = match writer.apply(&patch, PatchTarget::of_revision(workload, &kept)).await {
         WriteResult::Stored(_) => return,
         WriteResult::Conflict(_) => "another client changed it".to_owned(),
         WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error) => {
