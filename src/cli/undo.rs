@@ -153,7 +153,6 @@ impl UndoArgs {
                 change_cause: self.cause,
             },
             options: ChangeOptions { strict: self.strict, ..options },
-            replace_stuck_pods: self.replace_stuck_pods,
             diff: self.diff,
             secrets: if self.show_values { SecretValues::Shown } else { SecretValues::Masked },
             force: self.force,

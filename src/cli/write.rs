@@ -150,6 +150,7 @@ impl WaitArgs {
 
     /// Returns the options with the flags added. `--replace-stuck-pods` implies `--wait`, except in a dry run.
     pub(super) fn lower(&self, options: ChangeOptions, replace_stuck_pods: bool) -> Result<ChangeOptions> {
+        let options = ChangeOptions { replace_stuck_pods, ..options };
         let is_dry_run = options.dry_run != DryRun::None;
         if !self.wait && (!replace_stuck_pods || is_dry_run) {
             return self.refuse_options_of_wait().map(|()| options);

@@ -71,10 +71,12 @@ async fn restart_workload(
     };
     let may_block =
         workload.kind().waits_for_broken_pods(&workload) && workload.counts().ready < workload.wanted();
+    let replaces = writer.options.replace_stuck_pods;
     let known = if writer.shows_effect() || held_by(&workload).is_some() || may_block {
         let messages = writer.ui.messages();
         let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, &messages), check);
-        let blocked = observed.as_ref().map(|observed| render::restart_is_blocked(observed, patch.after()));
+        let blocked =
+            observed.as_ref().map(|observed| render::restart_is_blocked(observed, patch.after(), replaces));
         writer.ui.err_lines(blocked.unwrap_or_default());
         writer.print_effect(observed, "restart", &patch);
         known

@@ -42,6 +42,8 @@ pub struct ChangeOptions {
     pub interactive: bool,
     /// Whether to write nothing if new pods cannot start.
     pub strict: bool,
+    /// Whether to complete the rollout that a stuck pod blocks. [`ChangeOptions::wait`] deletes the pod.
+    pub replace_stuck_pods: bool,
     /// How to follow the rollout after the write, with `--wait`.
     pub wait: Option<FollowOptions>,
 }

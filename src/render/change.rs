@@ -45,20 +45,55 @@ pub fn stuck_pods(names: &str, count: usize) -> String {
     )
 }
 
+/// Returns the note that `--replace-stuck-pods` deletes pods, and when.
+#[must_use]
+pub fn stuck_pods_are_deleted(stuck: &[&Pod], when: &str) -> Vec<String> {
+    let [are, them, _] = stuck_pod_words(stuck.len());
+    let names = names_of(stuck);
+    let note = format!(
+        "note: {names} {are} not ready; --replace-stuck-pods deletes {them}{when}, because the StatefulSet controller does not \
+         replace {them}"
+    );
+    std::iter::once(note).chain(on_lost_nodes(stuck)).collect()
+}
+
 /// Returns the warning of pods that block the restart of a StatefulSet, with the command that deletes the first one.
 #[must_use]
-pub fn restart_is_blocked(observed: &Observation, after: &Value) -> Vec<String> {
+pub fn restart_is_blocked(observed: &Observation, after: &Value, are_replaced: bool) -> Vec<String> {
     let after = Workload::of_json(after);
     let stuck = blocking_pods(observed, after.as_ref().unwrap_or(&observed.workload), None);
     let Some(first) = stuck.first() else { return Vec::new() };
-    let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
+    if are_replaced {
+        return stuck_pods_are_deleted(&stuck, " after the restart");
+    }
     let words = [Word::name(&first.name, "POD"), observed.workload.in_namespace()];
     let [_, _, order] = stuck_pod_words(stuck.len());
     let delete = command("kubectl delete pod {}{}", words);
-    vec![
-        format!("warning: {}", stuck_pods(&names.join(", "), stuck.len())),
-        format!("hint: after the restart{order}: {delete}"),
-    ]
+    let warning = format!("warning: {}", stuck_pods(&names_of(&stuck), stuck.len()));
+    let hint = format!("hint: after the restart{order}: {delete}");
+    std::iter::once(warning).chain(on_lost_nodes(&stuck)).chain([hint]).collect()
+}
+
+/// Returns a warning for each node that does not answer and has stuck pods. Its kubelet cannot confirm that a pod ended, and the
+/// StatefulSet controller creates no other pod of this name before.
+pub(super) fn on_lost_nodes(stuck: &[&Pod]) -> Vec<String> {
+    let mut by_node = BTreeMap::<&str, Vec<&Pod>>::new();
+    for pod in stuck.iter().filter(|pod| pod.is_on_lost_node()) {
+        by_node.entry(&pod.node).or_default().push(pod);
+    }
+    let warning = |(node, pods): (&str, Vec<&Pod>)| {
+        let [is, ..] = stuck_pod_words(pods.len());
+        format!(
+            "warning: node {node} does not answer: {} {is} not gone, and not replaced, before the node answers or its Node is \
+             deleted",
+            names_of(&pods)
+        )
+    };
+    by_node.into_iter().map(warning).collect()
+}
+
+pub(super) fn names_of(pods: &[&Pod]) -> String {
+    pods.iter().map(|pod| pod.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the note that a Secret for image pulls does not exist.

@@ -3,7 +3,9 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::age::age;
-use super::change::{stuck_pod_words, stuck_pods as pods_block};
+use super::change::{
+    names_of, on_lost_nodes, stuck_pod_words, stuck_pods as pods_block, stuck_pods_are_deleted,
+};
 use super::diff;
 use super::history::last_changed;
 use super::hold::restored;
@@ -101,32 +103,33 @@ fn doubt_words(target: &Revision, doubt: Doubt<'_>) -> String {
     }
 }
 
-/// Returns the warning of pods that block the rollback of a StatefulSet, with the commands that delete them.
+/// Returns the warning of pods that block the rollback of a StatefulSet to a revision, with the commands that delete them.
+/// `after` is the workload as the rollback makes it, or as it is if the rollback is stored already.
 #[must_use]
-pub fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: bool) -> Vec<String> {
-    let after = Workload::of_json(undo.patch.after());
-    let after = after.as_ref().unwrap_or(&observed.workload);
-    let stuck = change::stuck_pods::stuck_pods(observed, after, Some(undo.to));
+pub fn stuck_pods(
+    observed: &Observation,
+    after: &Workload,
+    to: &Revision,
+    are_replaced: bool,
+) -> Vec<String> {
+    let stuck = change::stuck_pods::stuck_pods(observed, after, Some(to));
     let Some(first) = stuck.first() else { return Vec::new() };
-    let names: Vec<_> = stuck.iter().map(|pod| pod.name.as_str()).collect();
-    let names = names.join(", ");
-    let [are, them, order] = stuck_pod_words(stuck.len());
     if are_replaced {
-        return vec![format!(
-            "note: {names} {are} not ready; --replace-stuck-pods deletes {them} after the undo, because the StatefulSet \
-             controller does not replace {them}"
-        )];
+        let is_stored = after.template_digest() == observed.workload.template_digest();
+        return stuck_pods_are_deleted(&stuck, if is_stored { "" } else { " after the undo" });
     }
+    let [_, them, order] = stuck_pod_words(stuck.len());
     let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
     // By name: the controller gives the revision another number.
-    let undo = [target, Word::name(&undo.to.name, "REVISION")];
+    let undo = [target, Word::name(&to.name, "REVISION")];
     let undo = command("kubectl rollout2 undo {} --to {} --replace-stuck-pods", undo);
     let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
-    vec![
-        format!("warning: {}", pods_block(&names, stuck.len())),
+    let warning = format!("warning: {}", pods_block(&names_of(&stuck), stuck.len()));
+    let hints = [
         format!("hint: to delete {them}, now or after the undo: {undo}"),
         format!("hint: or by hand, after the undo{order}: {delete}"),
-    ]
+    ];
+    std::iter::once(warning).chain(on_lost_nodes(&stuck)).chain(hints).collect()
 }
 
 /// Returns which fields the rollback of a workload restores with the end of a hold, or that a plan holds the workload during

@@ -133,6 +133,7 @@ async fn what_failed_is_rolled_back_to_what_served() {
     let run = || server.command(["undo", "--failed", "-n", "broken"]);
     let asked = at_terminal(run(), "n\n").await;
     assert_eq!(asked.transcript.matches("[y/N]").count(), 1, "{}", asked.transcript);
+    asked.reports("roll back 9 workloads? [y/N] "); // one of the ten cannot be rolled back
     assert_eq!((asked.exit, patches(&server)), (1, 0));
     let output = run().run_async().await;
     let rolled_back: Vec<_> = output.stdout.lines().filter(|line| line.ends_with(" rolled back")).collect();
@@ -154,6 +155,21 @@ async fn what_failed_is_rolled_back_to_what_served() {
     let healthy = server.command(["undo", "--failed", "-n", "broken", "-l", "app=zero"]).run_async().await;
     assert_eq!(healthy.stderr, "no rollout is failed or stuck: nothing is rolled back\n");
     assert_eq!((healthy.exit, healthy.stdout.as_str()), (0, ""));
+}
+
+/// Nothing would be done after an answer.
+#[tokio::test]
+async fn nothing_is_asked_where_nothing_can_be_rolled_back() {
+    let server = Cluster::recorded("broken").start();
+    for args in [&["undo", "--failed"][..], &["undo", "deployment", "--to", "1"]] {
+        let run = server.command(args).args(["-n", "broken", "-l", "app=fresh"]);
+        let output = at_terminal(run, "y\n").await;
+        assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
+        let errors = output.stderr.matches("deployment/fresh has only revision 1").count();
+        assert_eq!(errors, usize::from(args.contains(&"--failed")), "once: {}", output.transcript);
+        output.ends(u8::from(args.contains(&"--failed")));
+    }
+    assert_eq!(patches(&server), 0);
 }
 
 #[tokio::test]

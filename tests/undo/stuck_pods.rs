@@ -215,3 +215,57 @@ async fn with_wait_one_limit_is_for_the_whole_command() {
     let causes = output.stderr.lines().filter(|line| line.trim_start().starts_with(['!', '~'])).count();
     assert!(causes > 0, "{}", output.transcript);
 }
+
+/// A dry run names each pod that would be deleted, also where the rollback itself is stored already.
+#[tokio::test(start_paused = true)]
+async fn a_dry_run_names_each_deletion() {
+    let cluster = Cluster::simulated().start();
+    stuck(&cluster, "app:1.0").await;
+    let deletes = "--replace-stuck-pods deletes them";
+    cluster
+        .run(&format!("{UNDO} --dry-run"))
+        .await
+        .ends(0)
+        .reports("note: db-0, db-2 are not ready; ")
+        .reports(deletes);
+    let output = cluster.run("restart statefulset/db --replace-stuck-pods --dry-run").await;
+    output.ends(0).reports("note: db-0, db-2 are not ready; ").reports(deletes);
+    cluster.run("undo statefulset/db").await.ends(0);
+    cluster.advance(5).await;
+    for command in [UNDO, "undo statefulset/db --to current --replace-stuck-pods"] {
+        let output = cluster.run(&format!("{command} --dry-run")).await;
+        output
+            .ends(0)
+            .prints("skipped rollback")
+            .reports("note: db-0, db-2 are not ready; ")
+            .reports(deletes);
+    }
+    assert_eq!(names(&deletions(&cluster)), [""; 0]);
+}
+
+/// Its kubelet cannot confirm that the pod ended, so that the controller creates no other one.
+#[tokio::test(start_paused = true)]
+async fn a_stuck_pod_on_a_node_that_does_not_answer_is_named_with_its_node() {
+    for (command, more) in [("undo", ""), ("undo", " --replace-stuck-pods"), ("restart", "")] {
+        let cluster = Cluster::simulated().start();
+        stuck(&cluster, "app:1.0").await;
+        cluster.stop_controllers();
+        let node = cluster.sim.store(|store| {
+            let lost = |pod: &mut Value| {
+                for condition in pod["status"]["conditions"].as_array_mut().unwrap() {
+                    let is_ready = condition["type"] == "Ready";
+                    condition["status"] = if is_ready { "False" } else { "True" }.into();
+                    condition["reason"] = Value::Null;
+                }
+            };
+            store.edit(&pod(0), Part::Status, &Author::new("node-controller"), lost).unwrap();
+            store.get(&pod(0)).unwrap()["spec"]["nodeName"].as_str().unwrap().to_owned()
+        });
+        let output = cluster.run(&format!("{command} statefulset/db{more} --dry-run")).await;
+        let warning = format!(
+            "warning: node {node} does not answer: db-0 is not gone, and not replaced, before the node answers or its Node is \
+             deleted\n"
+        );
+        output.ends(0).reports(&warning);
+    }
+}

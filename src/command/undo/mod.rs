@@ -47,12 +47,13 @@ async fn roll_back_all(workloads: &[Workload], request: &Request, writer: &mut W
     writer.print_selection(&request.scope, workloads);
     let asks_once = asks_once(workloads, request, writer.ui);
     let mut all = read_all_ahead(workloads, request, writer).await;
+    let changed = all.iter().flatten().filter(|prepared| prepared.changes(request)).count();
     let mut confirmed = Ok(());
-    if asks_once || request.options.strict && workloads.len() > 1 {
+    if asks_once && changed > 0 || request.options.strict && workloads.len() > 1 {
         confirmed = announce_all(&mut all, request, writer);
     }
-    if asks_once && confirmed.is_ok() {
-        let question = format!("roll back {}?", plural(workloads.len(), "workload"));
+    if asks_once && changed > 0 && confirmed.is_ok() {
+        let question = format!("roll back {}?", plural(changed, "workload"));
         confirmed = writer.confirm(&question, true).await.map(drop);
     }
     if let Err(error) = confirmed {
@@ -93,6 +94,7 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
         match target_of(observed, request) {
             Ok(target) if is_live(observed, target) => {
                 writer.ui.err_line(&format!("{workload} already runs revision {}", target.label()));
+                announce_deletions(observed, target, request, writer);
             }
             found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
                 Ok(undo) => {
@@ -123,6 +125,7 @@ async fn roll_back_workload(
         let observed = &prepared.observed;
         writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload));
         if is_live(observed, &target) {
+            announce_deletions(observed, &target, request, writer);
             print_skipped(&observed.workload, &target.label(), writer);
             writer.ui.err_lines(render::ignored_flags(&observed.workload, &request.undo_options));
             if writer.is_real() && completed_rollback(observed).is_some() {
@@ -219,12 +222,21 @@ fn announce(
     let doubts = render::doubts(observed, undo, &request.to_revision, now);
     let is_doubtful = doubts.is_some();
     writer.ui.err_lines(doubts.unwrap_or_default());
-    writer.ui.err_lines(render::stuck_pods(observed, undo, request.replace_stuck_pods));
+    let after = Workload::of_json(undo.patch.after());
+    let after = after.as_ref().unwrap_or(&observed.workload);
+    writer.ui.err_lines(render::stuck_pods(observed, after, undo.to, request.options.replace_stuck_pods));
     writer.ui.err_lines(render::hold_effect(&observed.workload, undo));
     let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
     writer.ui.err_lines_once(revert);
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
         || is_doubtful)
+}
+
+/// Shows which pods are deleted, where the template already is that of the target. Without the flag none is.
+fn announce_deletions(observed: &Observation, target: &Revision, request: &Request, writer: &mut Writer<'_>) {
+    if request.options.replace_stuck_pods {
+        writer.ui.err_lines(render::stuck_pods(observed, &observed.workload, target, true));
+    }
 }
 
 /// How the write of a rollback ended.

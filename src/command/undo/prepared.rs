@@ -13,6 +13,7 @@ use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, Writer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::selector::Selector;
+use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, blocked_rollback, is_live, undo};
 use crate::model::diff::SecretValues;
 use crate::model::kind::Workload;
@@ -41,8 +42,6 @@ pub struct Request {
     pub undo_options: UndoOptions,
     /// The options of the write.
     pub options: ChangeOptions,
-    /// Whether to complete the rollback that a stuck pod blocks. [`ChangeOptions::wait`] deletes the pod.
-    pub replace_stuck_pods: bool,
     /// Whether to show the changes even if stdout is no terminal.
     pub diff: bool,
     /// Whether secret-looking values are shown.
@@ -69,6 +68,19 @@ pub(super) struct Prepared {
 impl Prepared {
     pub(super) fn of(observed: Observation) -> Self {
         Self { observed, findings: None, is_announced: false }
+    }
+
+    /// Whether the command changes anything: it rolls the workload back, or completes a rollback that stuck pods block.
+    pub(super) fn changes(&self, request: &Request) -> bool {
+        let completes = || {
+            let target = target_of(&self.observed, request);
+            request.options.replace_stuck_pods
+                && target.is_ok_and(|target| {
+                    is_live(&self.observed, target)
+                        && !stuck_pods(&self.observed, &self.observed.workload, Some(target)).is_empty()
+                })
+        };
+        self.planned(request).is_some() || completes()
     }
 
     /// Returns the rollback; none if it would not write.
@@ -156,7 +168,7 @@ pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Res
     let blocked = blocked_rollback(observed)
         .filter(|_| request.failed || request.to_revision == TargetRevision::Previous);
     let found = match blocked {
-        Some(current) if request.replace_stuck_pods => Ok(current),
+        Some(current) if request.options.replace_stuck_pods => Ok(current),
         Some(current) if request.failed => return Err(already_rolled_back(observed, current)),
         _ => request.to_revision.find(observed),
     };

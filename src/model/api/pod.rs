@@ -108,6 +108,16 @@ impl Pod {
         !self.terminating && !self.has_ended()
     }
 
+    /// Whether its node does not answer. The node controller then sets `Ready` to false and leaves `ContainersReady`, which only
+    /// the kubelet writes (`MarkPodsNotReady` in `controller/util/node`).
+    #[must_use]
+    pub fn is_on_lost_node(&self) -> bool {
+        !self.ready
+            && self.containers_ready
+            && self.readiness.reason != "ReadinessGatesNotReady"
+            && self.readiness.status == "False"
+    }
+
     /// Whether its controller updates it in place and is not done yet.
     #[must_use]
     pub fn is_updating_in_place(&self) -> bool {

@@ -8,7 +8,6 @@ use k8s_openapi::jiff::SignedDuration;
 use serde_json::Value;
 
 use super::context::{CauseContext, SLOW_AFTER};
-use super::node::is_unreachable;
 use super::since::since;
 use super::{Cause, CauseId, Severity};
 use crate::api::pod::Pod;
@@ -51,7 +50,7 @@ pub(super) fn outliving_grace_period(pod: &Pod, context: &CauseContext<'_>) -> O
 /// (`pkg/util/node`).
 fn summary(pod: &Pod) -> String {
     let is_unheard_of = !pod.node.is_empty() && pod.containers.is_empty();
-    if pod.reason == "NodeLost" || is_unreachable(pod) || is_unheard_of {
+    if pod.reason == "NodeLost" || pod.is_on_lost_node() || is_unheard_of {
         format!("stuck terminating, node {} does not answer", pod.node)
     } else if pod.finalizers.is_empty() {
         "stuck terminating".to_owned()

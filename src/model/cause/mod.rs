@@ -278,7 +278,7 @@ impl<'a> CauseContext<'a> {
     /// Returns the problems of a pod: one of the pod itself, or one of each container. A ready pod has only those of
     /// containers that crash repeatedly, which can be ready for a moment after every restart.
     pub(super) fn problems_of<'p>(&self, pod: &'p Pod) -> Vec<PodProblem<'p>> {
-        if node::is_unreachable(pod) {
+        if pod.is_on_lost_node() {
             return Vec::new();
         }
         let of_pod = |cause| vec![PodProblem { pod, container: None, cause }];

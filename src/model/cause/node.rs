@@ -177,15 +177,6 @@ pub(super) fn no_sandbox(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause>
 
 /// Returns the problem of a pod, of any revision, on an unreachable node. A DaemonSet waits for each of its nodes.
 pub(super) fn unreachable(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
-    (!pod.terminating && is_unreachable(pod))
+    (!pod.terminating && pod.is_on_lost_node())
         .then(|| Cause::new(CauseId::NodeNotReady, format!("node {} does not answer", pod.node)))
-}
-
-/// Whether the pod is on an unreachable node. The node controller then sets `Ready` to false and leaves
-/// `ContainersReady`, which only the kubelet writes (`MarkPodsNotReady` in `controller/util/node`).
-pub(super) fn is_unreachable(pod: &Pod) -> bool {
-    !pod.ready
-        && pod.containers_ready
-        && pod.readiness.reason != "ReadinessGatesNotReady"
-        && pod.readiness.status == "False"
 }
