@@ -25,6 +25,7 @@ use crate::model::revision::references::{
 };
 use crate::model::status::uses::start_of_last_use;
 use crate::model::text::go_duration;
+use crate::model::text::plural::joined;
 use crate::render::change::{no_pull_secret, not_rolled_back, pods_cannot_start, pods_not_checked};
 use crate::render::message_writer::MessageWriter;
 
@@ -125,18 +126,16 @@ pub(super) async fn check_all(
         let pulls = pulls.iter().filter(is_absent).map(|named| no_pull_secret(after, named));
         let quotas = quotas.get(&namespace).filter(|_| planned.creates_pod_first);
         let limits = limits.get(&namespace).filter(|_| asks_for_amounts(after));
-        let [quotas, limits] =
-            [(&RESOURCE_QUOTA, quotas), (&LIMIT_RANGE, limits)].map(|(type_, listed)| match listed {
-                Some(Err(error)) => (&[][..], Some(format!("{}: {error}", type_.plural()))),
-                Some(Ok(listed)) => (listed.as_slice(), None),
-                None => (&[][..], None),
-            });
-        let unread = required.iter().filter_map(|named| match found(&namespace, named) {
-            Some(Err(error)) => Some(format!("{}: {error}", named.target())),
-            _ => None,
-        });
-        let unread = unread.chain(quotas.1).chain(limits.1).collect();
-        let refusing = refusing_quotas(quotas.0, after).into_iter().chain(refusing_limits(limits.0, after));
+        let names = required.iter().map(|named| (named.type_, named.target(), found(&namespace, named)));
+        let failed = names.filter_map(|(type_, name, found)| Some((type_, name, found?.as_ref().err()?)));
+        let rules = [(&RESOURCE_QUOTA, quotas), (&LIMIT_RANGE, limits)].into_iter();
+        let rules = rules
+            .filter_map(|(type_, rules)| Some((type_, type_.plural().to_owned(), rules?.as_ref().err()?)));
+        let unread = unread(failed.chain(rules));
+        let [quotas, limits] = [quotas, limits].map(|rules| rules.and_then(|rules| rules.as_ref().ok()));
+        let refusing = quotas.map(|quotas| refusing_quotas(quotas, after)).into_iter().flatten();
+        let refusing =
+            refusing.chain(limits.map(|limits| refusing_limits(limits, after)).into_iter().flatten());
         let obstacles = absent.chain(refusing).collect();
         let note = |named: &Reference| match (found(&namespace, named), &planned.returns_to) {
             (Some(Ok(Some(object))), Some((label, start))) => {
@@ -148,6 +147,20 @@ pub(super) async fn check_all(
         Findings { obstacles, notes: planned.reads.iter().filter_map(note).chain(pulls).collect(), unread }
     };
     all.iter().zip(&required).zip(&pulls).map(findings).collect()
+}
+
+/// Returns what could not be read: the types without a right, which are many for most users, and the errors of others.
+fn unread<'e>(failed: impl Iterator<Item = (&'static ResourceType, String, &'e Error)>) -> Vec<String> {
+    let (mut denied, mut others) = (Vec::new(), Vec::new());
+    for (type_, name, error) in failed {
+        match error.kind() {
+            ErrorKind::NotReadable if denied.contains(&type_.plural()) => {}
+            ErrorKind::NotReadable => denied.push(type_.plural()),
+            _ => others.push(format!("{name}: {error}")),
+        }
+    }
+    let denied = (!denied.is_empty()).then(|| format!("no right to read {}", joined(&denied, "and")));
+    denied.into_iter().chain(others).collect()
 }
 
 /// As [`check_all`], for one change.
