@@ -43,12 +43,12 @@ pub enum RolloutState {
     /// Progressing, with a cause that has needed a fix for a while. No kind concludes it:
     /// [`stuck_if`](crate::cause::stuck_if) does.
     Stuck,
-    /// Pods remain to be updated or to become available, and no hold keeps them.
-    Progressing,
     /// Outdated pods remain because the workload is paused.
     Paused,
     /// Outdated pods remain because of a hold of `pause` or `step`, `OnDelete`, or a partition that lets no pod update.
     Held,
+    /// Pods remain to be updated or to become available, and no hold keeps them.
+    Progressing,
     /// The controller has not observed the current spec.
     Unobserved,
     /// Every pod to update is updated and available.
@@ -60,9 +60,9 @@ impl RolloutState {
     pub const ALL: [Self; 7] = [
         Self::Failed,
         Self::Stuck,
-        Self::Progressing,
         Self::Paused,
         Self::Held,
+        Self::Progressing,
         Self::Unobserved,
         Self::Complete,
     ];

@@ -14,13 +14,14 @@ use crate::api::pod::Pod;
 use crate::cause::{AllowedRestarts, Cause, Severity, causes_of, stuck_if};
 use crate::change::undo::rollback_command;
 use crate::hold::plan::original_min_ready_seconds;
-use crate::hold::{NEXT_CHANGE_PAUSED, next_change_hold};
+use crate::hold::{NEXT_CHANGE_PAUSED, brief_hold, next_change_hold};
 use crate::kind::Workload;
 use crate::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::observation::{Observation, is_outage, ready_by_revision};
 use crate::status::uses::{TemplateChange, last_change};
 use crate::status::verdict;
 use crate::text::plural::plural;
+use crate::text::shell_command::Word;
 
 /// One rollout at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,6 +176,21 @@ impl RolloutView {
         self.state() == RolloutState::Failed || is_incomplete && self.causes.iter().any(Cause::needs_a_fix)
     }
 
+    /// Returns the command that helps: the one that continues or ends a hold, or else that rolls the rollout back if it needs
+    /// a fix.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hold = self.brief_hold().map(|(_, command)| command.to_string());
+        hold.or_else(|| self.rollback.clone().filter(|_| self.needs_a_fix()))
+    }
+
+    /// Returns a hold of this program that is the first cause, and the command that continues or ends it.
+    #[must_use]
+    pub fn brief_hold(&self) -> Option<(String, Word)> {
+        let is_hold = self.causes.first()?.severity == Severity::Hold;
+        if is_hold { brief_hold(&self.workload) } else { None }
+    }
+
     /// Returns how many outdated pods a partition keeps although the rollout is complete.
     #[must_use]
     pub fn held_pods(&self) -> i64 {
@@ -208,16 +224,18 @@ fn available(observation: &Observation, now: Timestamp) -> Option<i64> {
     Some(pods.map_or(counts.ready, |pods| i64::try_from(pods).unwrap_or(i64::MAX)))
 }
 
-/// Sorts rollouts: trouble first, and within that the longest first. In each state those with a cause other than a hold come
-/// first, then those with held pods. An unknown time comes last.
+/// Sorts rollouts: outages first, then by state, and within that the longest first. A rollout with a cause that needs a fix
+/// counts as stuck at once. In each state those with a cause other than a hold come first, then those with held pods. An
+/// unknown time comes last.
 pub fn sort(rollouts: &mut [RolloutView]) {
     rollouts.sort_by_cached_key(|one| {
         let has_cause = one.causes.iter().any(|cause| cause.severity != Severity::Hold);
         let state = match one.state() {
             RolloutState::Paused => RolloutState::Held, // a pause is a hold
+            state if one.needs_a_fix() => state.min(RolloutState::Stuck),
             state => state,
         };
-        let trouble = (state, !has_cause, one.held_pods() == 0);
+        let trouble = (!one.is_outage, state, !has_cause, one.held_pods() == 0);
         let name = (one.workload.object().namespace().to_owned(), one.workload.target());
         (trouble, one.since.is_none(), one.since, name)
     });
@@ -461,6 +479,7 @@ mod tests {
             rollout("crashing", Progressing, Some(9), Some(CauseId::CrashLoop)),
             rollout("complete-with-held-pods", Complete, Some(9), Some(CauseId::Partition)),
             rollout("stuck", Stuck, Some(10), Some(CauseId::CrashLoop)),
+            RolloutView { is_outage: true, ..rollout("outage", Progressing, Some(11), None) },
             rollout("failed-b", Failed, Some(9), None),
             rollout("failed-a", Failed, Some(9), None),
         ];
@@ -469,14 +488,15 @@ mod tests {
         assert_eq!(
             names,
             [
+                "outage",
                 "failed-a",
                 "failed-b",
                 "stuck",
                 "crashing",
-                "progressing-held-back",
-                "progressing-unknown",
                 "paused",
                 "held",
+                "progressing-held-back",
+                "progressing-unknown",
                 "unobserved",
                 "complete-with-held-pods",
                 "complete-old",
@@ -485,12 +505,12 @@ mod tests {
         );
         assert_eq!(
             StateCounts::of(&rollouts).words(),
-            "12 workloads: 2 failed, 1 stuck, 3 progressing, 1 paused, 1 held, 1 unobserved, 3 complete (1 with held pods)"
+            "13 workloads: 2 failed, 1 stuck, 1 paused, 1 held, 4 progressing, 1 unobserved, 3 complete (1 with held pods)"
         );
         assert_eq!(StateCounts::of(&[]).words(), "0 workloads");
         let shown_as_held = rollouts.iter().filter(|one| one.is_in(&[Held, Paused]));
         let names: Vec<_> = shown_as_held.map(|rollout| rollout.workload.name()).collect();
         assert_eq!(names, ["paused", "held", "complete-with-held-pods"]);
-        assert_eq!(StateCounts::of(&rollouts[..1]).words(), "1 workload: 1 failed");
+        assert_eq!(StateCounts::of(&rollouts[1..2]).words(), "1 workload: 1 failed");
     }
 }

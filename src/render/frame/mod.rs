@@ -10,7 +10,7 @@ pub(super) use steps::batch_rows;
 use std::collections::BTreeMap;
 
 use self::workload_block::WorkloadBlock;
-use super::columns::aligned;
+use super::columns::{aligned, fit, widths};
 use super::line::Line;
 use super::message_writer::{Frame, usable_height, usable_width};
 use super::state_words::NameContext;
@@ -36,7 +36,7 @@ impl Frame {
     ) -> Self {
         let block = |target| WorkloadBlock::of(target, now, names, shows_pods, usable_width(size));
         let blocks: Vec<_> = follower.targets().iter().map(block).collect();
-        Self::new(into_height(&blocks, usable_height(size), is_last), size)
+        Self::new(into_height(&blocks, usable_width(size), usable_height(size), is_last), size)
     }
 
     /// Renders a plan with the logs of its causes. Of many batches, it shows those around the current one.
@@ -52,22 +52,22 @@ const MIN_UNFOLDED_HEIGHT: usize = 3;
 /// Fits the blocks into `height` lines. If they do not fit completely, each is folded into one line, and those with the
 /// most trouble are unfolded as far as lines are left. The last frame has room for all. The order never changes, so that no
 /// block moves around.
-fn into_height(blocks: &[WorkloadBlock], height: usize, is_last: bool) -> Vec<Line> {
+fn into_height(blocks: &[WorkloadBlock], width: usize, height: usize, is_last: bool) -> Vec<Line> {
     let room = if is_last { usize::MAX } else { height };
     match blocks {
         _ if blocks.iter().map(WorkloadBlock::height).sum::<usize>() <= height => {
             blocks.iter().flat_map(WorkloadBlock::lines).collect()
         }
         [only] => only.lines_within(room),
-        blocks if blocks.len() <= room => partly_folded(blocks, room),
-        blocks => most_trouble(blocks, room),
+        blocks if blocks.len() <= room => partly_folded(blocks, width, room),
+        blocks => most_trouble(blocks, width, room),
     }
 }
 
 /// Returns the blocks by trouble, most first, each with its place among them.
 fn by_trouble(blocks: &[WorkloadBlock]) -> Vec<(usize, &WorkloadBlock)> {
     let mut sorted: Vec<_> = blocks.iter().enumerate().collect();
-    sorted.sort_by_key(|(_, block)| block.state);
+    sorted.sort_by_key(|(_, block)| block.trouble());
     sorted
 }
 
@@ -86,12 +86,32 @@ fn heights(blocks: &[WorkloadBlock], height: usize) -> Vec<usize> {
     room
 }
 
+/// The cells that a folded block keeps for its state and its first cause: `progressing  ! app: ImagePullBackOff`.
+const STATE_WIDTH: usize = 37;
+
+/// The minimum width of a shortened name. In a wide terminal it is two fifths of the width.
+const MIN_NAME_WIDTH: usize = 12;
+
+/// Returns folded blocks as aligned rows. Names lose their middle only where the states need the room.
+fn folded_lines<'a>(blocks: impl Iterator<Item = &'a WorkloadBlock>, width: usize) -> Vec<Line> {
+    let mut rows: Vec<_> = blocks.map(|block| block.folded.clone()).collect();
+    let widest_state = widths(&rows).last().copied().unwrap_or_default();
+    let excess = widest_state.saturating_sub(STATE_WIDTH.min(width / 2)); // is cut at the end of the line
+    fit(
+        &mut rows,
+        width.saturating_add(excess),
+        &[(0, MIN_NAME_WIDTH.max(width * 2 / 5))],
+        Line::shortened_to,
+    );
+    aligned(rows)
+}
+
 /// Returns the lines of blocks in `height` lines. Blocks with room for one line are folded into aligned rows.
-fn partly_folded(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
+fn partly_folded(blocks: &[WorkloadBlock], width: usize, height: usize) -> Vec<Line> {
     let room = heights(blocks, height);
     let is_folded = |block: &WorkloadBlock, room: usize| room == 1 && block.height() > 1;
     let rows = blocks.iter().zip(&room).filter(|(block, room)| is_folded(block, **room));
-    let mut folded = aligned(rows.map(|(block, _)| block.folded.clone()).collect()).into_iter();
+    let mut folded = folded_lines(rows.map(|(block, _)| block), width).into_iter();
     let lines = blocks.iter().zip(&room).flat_map(|(block, room)| {
         if is_folded(block, *room) { folded.next().into_iter().collect() } else { block.lines_within(*room) }
     });
@@ -99,11 +119,11 @@ fn partly_folded(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
 }
 
 /// Returns the blocks with the most trouble, folded, and a last line that counts the others.
-fn most_trouble(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
+fn most_trouble(blocks: &[WorkloadBlock], width: usize, height: usize) -> Vec<Line> {
     let mut shown = by_trouble(blocks);
     let rest = shown.split_off(height.saturating_sub(1).min(shown.len()));
     shown.sort_by_key(|(index, _)| *index);
-    let mut lines = aligned(shown.into_iter().map(|(_, block)| block.folded.clone()).collect());
+    let mut lines = folded_lines(shown.into_iter().map(|(_, block)| block), width);
     let mut counts: BTreeMap<RolloutState, usize> = BTreeMap::new();
     for (_, block) in &rest {
         *counts.entry(block.state).or_default() += 1;

@@ -21,6 +21,8 @@ use crate::render::state_words::{NameContext, progress, state_text};
 pub(super) struct WorkloadBlock {
     /// The state by which blocks compete for room.
     pub(super) state: RolloutState,
+    /// Whether no pod serves.
+    is_outage: bool,
     /// The workload folded into one line, as the cells of a row.
     pub(super) folded: Vec<Line>,
     header: Vec<Line>,
@@ -50,7 +52,8 @@ impl WorkloadBlock {
         });
         Self {
             state: state(target, &causes),
-            folded: folded_row(target, view.as_ref(), now, names, causes.first().map(in_short), width),
+            is_outage: view.as_ref().is_some_and(|view| view.is_outage),
+            folded: folded_row(target, view.as_ref(), now, names, causes.first().map(in_short)),
             header: header_lines(target, now, names, width),
             rest: rest.unwrap_or_default(),
             causes: cause_lines(&causes, log_of, target.workload(), names, width),
@@ -59,6 +62,11 @@ impl WorkloadBlock {
                 .flat_map(|cause| in_short_with_evidence(cause, log_of(cause), width))
                 .collect(),
         }
+    }
+
+    /// Returns by what blocks are sorted, most trouble first: outages, then the state.
+    pub(super) fn trouble(&self) -> (bool, RolloutState) {
+        (!self.is_outage, self.state)
     }
 
     /// Returns the number of lines.
@@ -121,12 +129,6 @@ fn causes(target: &FollowedTarget) -> Vec<Cause> {
 /// What separates the parts of a line.
 const GAP: &str = "   ";
 
-/// The most columns of a row that a name may take, in per cent.
-const MAX_NAME_PERCENT: usize = 40;
-
-/// The minimum width of a shortened name.
-const MIN_NAME_WIDTH: usize = 12;
-
 /// Returns the name of a target, its revisions, its state, the elapsed time and the time left. Parts that do not fit into one
 /// line begin another one.
 fn header_lines(target: &FollowedTarget, now: Now, names: NameContext, width: usize) -> Vec<Line> {
@@ -145,22 +147,22 @@ fn header_lines(target: &FollowedTarget, now: Now, names: NameContext, width: us
 }
 
 /// Returns the cells of a row for a target: its name, the elapsed time, and its state with its first cause or else its
-/// progress. The longest cell is the last one, so that it moves no column and is cut first.
+/// progress. The longest cell is the last one, so that it moves no column and is cut first. An outage is named.
 fn folded_row(
     target: &FollowedTarget,
     view: Option<&RolloutView>,
     now: Now,
     names: NameContext,
     first_cause: Option<Line>,
-    width: usize,
 ) -> Vec<Line> {
     let workload = target.workload();
     let name = Line::styled(Style::Heading, names.name(workload));
-    let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
     let (style, state) = state_text(target);
+    let outage = if view.is_some_and(|view| view.is_outage) { ", outage" } else { "" };
     let words =
         first_cause.or_else(|| Some(Line::of(progress(view?.counts, view?.available) + &left(target, now))));
-    let state = Line::styled(style, state).with(Style::Plain, "  ").joined_with(words.unwrap_or_default());
+    let state = Line::styled(style, state).with(Style::Bad, outage).with(Style::Plain, "  ");
+    let state = state.joined_with(words.unwrap_or_default());
     vec![name, Line::of(elapsed(target, now)), state]
 }
 

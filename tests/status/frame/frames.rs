@@ -121,6 +121,53 @@ fn many_workloads_with_long_names_stay_distinguishable() {
     assert_eq!(folded.iter().filter(|line| line.contains("6/9 updated")).count(), 17, "{lines:#?}");
 }
 
+/// With 30 workloads, names were cut to two fifths of the width although their rows had room.
+#[test]
+fn names_of_many_workloads_are_whole_where_they_fit() {
+    let name = |number| format!("checkout-frontend-work-{number:02}");
+    let rollouts: Vec<_> = (0..30)
+        .map(|number| match number % 10 {
+            0 => RolloutFixture::new(&name(number), 9, 1, 8).with(1, &without_image("not found")),
+            _ => RolloutFixture::new(&name(number), 9, 6, 3),
+        })
+        .collect();
+    let follower = follower(&[(2, &rollouts)]);
+    let size = Terminal { width: 80, height: 40 };
+    let lines: Vec<_> =
+        frame(&follower, 9, size).lines().iter().map(rollout2::render::line::Line::text).collect();
+    let names = lines.iter().filter(|line| line.starts_with("deployment/checkout-frontend-work-"));
+    assert!(
+        names.clone().count() >= 30
+            && !names.clone().any(|line| line.starts_with("deployment/checkout-frontend-work-…")),
+        "{lines:#?}"
+    );
+    assert!(
+        names.clone().all(|line| line.split(' ').next().is_some_and(|name| !name.contains('…'))),
+        "{lines:#?}"
+    );
+}
+
+/// The one with an image that does not exist had six lines, and the outage one.
+#[test]
+fn an_outage_is_unfolded_first_and_named() {
+    let bad = |name: &str| RolloutFixture::new(name, 4, 1, 3).with(1, &without_image("not found"));
+    let mut rollouts: Vec<_> = (0..16).map(|number| bad(&format!("app-{number:02}"))).collect();
+    rollouts.push(RolloutFixture::new("queue", 3, 0, 0).with(3, &starting()));
+    let size = Terminal { width: 80, height: 24 };
+    let lines = |rollouts: &[RolloutFixture]| -> Vec<_> {
+        let frame = frame(&follower(&[(3, rollouts)]), 8, size);
+        frame.lines().iter().map(rollout2::render::line::Line::text).collect()
+    };
+    let unfolded = lines(&rollouts);
+    assert!(unfolded.iter().any(|line| line.ends_with("0/3   outage")), "{unfolded:#?}");
+    rollouts.extend(
+        (0..20).map(|number| RolloutFixture::new(&format!("late-{number:02}"), 3, 0, 0).with(3, &starting())),
+    );
+    let folded = lines(&rollouts);
+    let outages = folded.iter().filter(|line| line.contains("progressing, outage")).count();
+    assert_eq!(outages, 21, "{folded:#?}");
+}
+
 /// A cause stays while its pods exist, since it may return, and disappears when its pods are deleted.
 #[test]
 fn a_cause_disappears_with_its_pods() {
