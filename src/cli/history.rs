@@ -52,6 +52,10 @@ pub(super) struct HistoryArgs {
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES))]
     output: Option<TableForm>,
 
+    /// Leave out the lines above the rows and the last line of --since
+    #[arg(long)]
+    no_headers: bool,
+
     /// Keep managedFields in the objects that are printed
     #[arg(
         long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true,
@@ -85,6 +89,13 @@ impl HistoryArgs {
         // kubectl drops managedFields from JSON and YAML only.
         let show_managed_fields = self.show_managed_fields == Some(true)
             || matches!(output, TableForm::Document(DocumentForm::Template(_)));
-        Ok(Request { scope, revision, since: self.since, output, show_managed_fields })
+        Ok(Request {
+            scope,
+            revision,
+            since: self.since,
+            output,
+            no_headers: self.no_headers,
+            show_managed_fields,
+        })
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::scope::read_targets;
-use super::values::{TABLES, Words, duration, output_form, start_time, words};
+use super::values::{TABLES, Words, duration, field_path, output_form, start_time, words};
 use crate::command::Access;
 use crate::command::list::Request;
 use crate::command::targets::{TargetScope, TargetWord};
@@ -13,16 +13,18 @@ use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration::StartTime;
+use crate::model::text::jsonpath::JsonPath;
 use crate::model::text::shell_command::{Word, command};
+use crate::render::list::LabelColumns;
 use crate::render::ui::{DocumentForm, TableForm};
 
 /// List the rollouts of a namespace or a cluster, trouble first
 ///
-/// Prints one line for each workload: failed rollouts first, then those that progress with a cause,
-/// progress, are held, are not observed by their controller yet, and are complete; within that the longest
-/// first. SINCE is the age of the state, or of the last progress or the first cause of a rollout that progresses
-/// or is stuck. CAUSE is the first cause of status. On a terminal that is too narrow it is below its row, and
-/// REVISION and UPDATED can be left out. The last line counts the states.
+/// Prints one line for each workload: outages first, then rollouts that failed, are stuck, are held, progress, are not
+/// observed by their controller yet, and are complete; within that the longest first. SINCE is the age of the state: of a
+/// rollout that progresses or is stuck, since it began or since its first cause. CAUSE is the first cause of status. On
+/// a terminal that is too narrow it is below its row, and REVISION and UPDATED can be left out. The last line counts the
+/// states.
 ///
 /// A StatefulSet is complete, as for kubectl, when every pod at or above its partition is updated. UPDATED
 /// then counts the pods that the partition keeps: 2/5, 3 held.
@@ -55,6 +57,10 @@ pub(super) struct ListArgs {
     #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(STATES))]
     states: Vec<&'static [RolloutState]>,
 
+    /// Show only rollouts to look at, as --state failed,stuck,held,progressing does
+    #[arg(long, conflicts_with = "states")]
+    trouble: bool,
+
     /// Show only the rollouts whose template changed since a time: 30m, 14:10 (UTC), or an RFC 3339 time
     ///
     /// A new revision changed it at its creation, and a return to an earlier revision at the write of the field manager, as
@@ -66,7 +72,7 @@ pub(super) struct ListArgs {
     ///
     /// The code is 4 for failed, 5 for held and paused, and 3 for progressing, stuck and unobserved. A
     /// complete StatefulSet does not fail, whatever its partition keeps.
-    #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(STATES))]
+    #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(FAILING_STATES))]
     fail_on_state: Vec<&'static [RolloutState]>,
 
     /// Redraw the list on a terminal, or print the rows that change, until a signal arrives
@@ -83,6 +89,20 @@ pub(super) struct ListArgs {
     /// Exit with 0 when nothing matches
     #[arg(long)]
     allow_empty: bool,
+
+    /// Sort by a field of the items of -o json, such as .workload.name, instead of trouble first
+    ///
+    /// FIELD is a JSONPath in kubectl's dialect. Numbers are sorted by value. Rollouts without a value come last.
+    #[arg(long, value_name = "FIELD", conflicts_with = "watch", value_parser = field_path)]
+    sort_by: Option<JsonPath>,
+
+    /// Show these labels as columns; may be repeated
+    #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',')]
+    label_columns: Vec<String>,
+
+    /// Show all labels as the last column before CAUSE
+    #[arg(long)]
+    show_labels: bool,
 
     /// Leave out the header and the last line
     #[arg(long)]
@@ -101,7 +121,8 @@ pub(super) struct ListArgs {
 const EXAMPLES: &str = "\
 Examples:
   kubectl rollout2 list
-  kubectl rollout2 list -A --state failed,stuck,held,progressing
+  kubectl rollout2 list -A --trouble
+  kubectl rollout2 list -A -L app.kubernetes.io/part-of --sort-by .workload.name
   kubectl rollout2 list deploy,sts -l app=web -o wide
   kubectl rollout2 list -A --since 30m -o wide
   kubectl rollout2 list -A --fail-on-state failed -o json
@@ -118,6 +139,21 @@ const STATES: &Words<&[RolloutState]> = &[
     ("paused", "", &[RolloutState::Paused]),
     ("unobserved", "", &[RolloutState::Unobserved]),
     ("complete", "", &[RolloutState::Complete]),
+];
+
+/// The states that can fail the command. The exit code of a complete rollout is 0.
+const FAILING_STATES: &Words<&[RolloutState]> = match STATES.split_last() {
+    Some((_complete, failing)) => failing,
+    None => STATES,
+};
+
+/// The states of `--trouble`.
+const TROUBLE: &[RolloutState] = &[
+    RolloutState::Failed,
+    RolloutState::Stuck,
+    RolloutState::Held,
+    RolloutState::Paused,
+    RolloutState::Progressing,
 ];
 
 impl ListArgs {
@@ -140,9 +176,11 @@ impl ListArgs {
         }
         Ok(Request {
             scope,
-            states: self.states.concat(),
+            states: if self.trouble { TROUBLE.to_vec() } else { self.states.concat() },
             fail_on: self.fail_on_state.concat(),
             since: self.since,
+            sort_by: self.sort_by,
+            labels: LabelColumns { keys: self.label_columns, has_all: self.show_labels },
             output,
             watch: self.watch,
             timeout: self.timeout.filter(|timeout| !timeout.is_zero()),

@@ -23,13 +23,13 @@ mod write;
 
 use std::ffi::OsString;
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::appearance::Color;
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::ui::Ui;
 use crate::world::World;
 
 /// Show, explain and drive rollouts of Deployments, StatefulSets and DaemonSets.
@@ -97,16 +97,13 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     if help::asks_for_options(&args) {
         return ParsedArgs::Handled(print_help(&help::options(), &args, world));
     }
-    let parsed = definition()
-        .try_get_matches_from(&args)
-        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, document_form(&matches))));
+    let parsed =
+        definition().try_get_matches_from(&args).and_then(|matches| Arguments::from_arg_matches(&matches));
     let exit = match parsed {
-        Ok((arguments, document_form)) => {
-            match refuse_namespaces_of_targets(&args).and_then(|()| arguments.lower(document_form, world)) {
-                Ok(parsed) => return parsed,
-                Err(error) => refuse(&error, &args, world),
-            }
-        }
+        Ok(arguments) => match refuse_namespaces_of_targets(&args).and_then(|()| arguments.lower(world)) {
+            Ok(parsed) => return parsed,
+            Err(error) => refuse(&error, &args, world),
+        },
         Err(help) if !help.use_stderr() => print_help(&help.render().to_string(), &args, world),
         // To stderr, because it is a usage error.
         Err(mistake) if parse_error::is_missing_verb(&mistake) => {
@@ -146,20 +143,9 @@ fn refuse_namespaces_of_targets(args: &[OsString]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the format of the documents that `-o` asks for.
-fn document_form(matches: &ArgMatches) -> Option<DocumentForm> {
-    let (_, verb) = matches.subcommand()?;
-    let word = verb.try_get_raw("output").ok()??.next_back()?.to_ascii_lowercase();
-    match word.to_str()? {
-        "json" => Some(DocumentForm::Json),
-        "yaml" => Some(DocumentForm::Yaml),
-        _ => None,
-    }
-}
-
 impl Arguments {
     /// Returns the command, or prints the text that the verb is about.
-    fn lower(self, document_form: Option<DocumentForm>, world: &mut World) -> Result<ParsedArgs, Error> {
+    fn lower(self, world: &mut World) -> Result<ParsedArgs, Error> {
         let (access, color) = self.common.lower()?;
         let printed = |text: &str, world| {
             let exit = print(Color::Auto, world, Exit::Done, |ui| ui.out_text(text));
@@ -181,7 +167,7 @@ impl Arguments {
             VerbArguments::Completion(arguments) => return printed(arguments.script, world),
             VerbArguments::Version(arguments) => return printed(&arguments.text(), world),
         };
-        Ok(ParsedArgs::Command(Box::new(Command { access, color, document_form, verb })))
+        Ok(ParsedArgs::Command(Box::new(Command { access, color, verb })))
     }
 }
 

@@ -57,6 +57,11 @@ impl ScopeArgs {
         self.targets.iter().any(|target| target == word)
     }
 
+    /// Whether the command is about all namespaces.
+    pub(super) fn is_for_all_namespaces(&self) -> bool {
+        self.all_namespaces
+    }
+
     /// Selects all workloads if the command has no TARGET.
     pub(super) fn default_to_all(&mut self) {
         if self.targets.is_empty() && self.files.is_empty() {

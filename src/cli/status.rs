@@ -131,7 +131,10 @@ Examples:
   kubectl rollout2 status all --from snapshot.yaml";
 
 impl StatusArgs {
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
+    pub(super) fn lower(mut self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
+        if self.scope.is_for_all_namespaces() {
+            self.scope.default_to_all();
+        }
         let output = self.output;
         if matches!(output, Some(DocumentForm::Template(_))) && self.watch && access.snapshot.is_none() {
             return Err(

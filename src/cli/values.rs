@@ -14,7 +14,7 @@ use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration;
 use crate::model::text::go_duration::StartTime;
 use crate::model::text::jsonpath::JsonPath;
-use crate::render::template_form::{CustomColumns, TemplateForm};
+use crate::render::template_form::{CustomColumns, TemplateForm, in_braces};
 use crate::render::ui::{DocumentForm, TableForm};
 
 const NEEDS_UNIT: &str = "expected a duration with a unit, such as 90s or 1h30m";
@@ -65,6 +65,16 @@ pub(super) fn start_time(word: &str) -> Result<StartTime, &'static str> {
     StartTime::parse(word).ok_or(
         "expected a duration such as 1h or 30m, a time of day such as 14:10 (UTC), or a time such as 2026-11-24T14:10:00Z",
     )
+}
+
+/// Parses the path of one field, `.workload.name` or `{.workload.name}`, as `kubectl get --sort-by` does.
+///
+/// # Errors
+/// kubectl's messages.
+pub(super) fn field_path(word: &str) -> Result<JsonPath, String> {
+    in_braces(word)
+        .and_then(|path| JsonPath::parse(&path))
+        .map_err(|why| format!("error parsing jsonpath {word}, {why}"))
 }
 
 /// Returns the revision of a verb's `--revision`, if it selects one. As in kubectl, 0 selects none.

@@ -1,5 +1,7 @@
 //! What a verb gets, and what it returns.
 
+use serde_json::Value;
+
 use super::stop_signals::StopSignals;
 use crate::cluster::source::{Access, Source};
 use crate::error::{Error, ErrorKind};
@@ -84,6 +86,8 @@ pub struct CommandOutcome {
     pub errors: Vec<Error>,
     /// The errors that are printed already: before a wait, or as kubectl's line of a search that found nothing.
     pub printed: Vec<Error>,
+    /// The document that the command prints, to which its errors are added; none for a stream of documents.
+    pub document: Option<Value>,
     /// The changes that were made, to report where their own lines cannot be printed.
     pub changes: Vec<String>,
     /// The rows of the job summary.
@@ -101,8 +105,9 @@ impl CommandOutcome {
         self.all_errors().map(Error::exit).fold(self.exit, Exit::worst)
     }
 
-    /// Combines two outcomes: the worst exit code, and the errors, changes and rows of both.
+    /// Combines two outcomes: the worst exit code, the errors, changes and rows of both, and the document of one of them.
     pub(super) fn and(mut self, other: Self) -> Self {
+        self.document = self.document.or(other.document);
         self.exit = self.exit.worst(other.exit);
         self.errors.extend(other.errors);
         self.printed.extend(other.printed);

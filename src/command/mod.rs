@@ -31,7 +31,7 @@ use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
-use crate::render::json::error_document;
+use crate::render::json::{error_document, with_errors};
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::{DocumentForm, Ui};
 use crate::snapshot::files::read_text;
@@ -46,8 +46,6 @@ pub struct Command {
     pub access: Access,
     /// When to use colour.
     pub color: Color,
-    /// The format of the documents that it prints; none for text and templates.
-    pub document_form: Option<DocumentForm>,
     /// The verb and its own options.
     pub verb: Verb,
 }
@@ -82,6 +80,43 @@ impl Verb {
             Self::Diff(request) if request.exit_code => diff::diff_exit(exit),
             Self::Preview(request) if request.exit_code => diff::diff_exit(exit),
             _ => exit,
+        }
+    }
+
+    /// Returns the form of the document that it prints; none for text.
+    fn document_form(&self) -> Option<&DocumentForm> {
+        match self {
+            Self::List(request) => request.output.document(),
+            Self::History(request) => request.output.document(),
+            Self::Status(request) => request.output.as_ref(),
+            Self::Diff(request) => request.output.as_ref(),
+            Self::Preview(request) => request.output.as_ref(),
+            Self::Undo(request) => request.options.output.document(),
+            Self::Hold(request) => request.options.output.document(),
+            Self::Restart(request) => request.options.output.document(),
+            Self::Step(request) => request.is_json.then_some(&DocumentForm::Json),
+        }
+    }
+
+    /// Whether the table of a template has headers.
+    fn has_headers(&self) -> bool {
+        match self {
+            Self::List(request) => !request.no_headers,
+            Self::History(request) => !request.no_headers,
+            _ => true,
+        }
+    }
+
+    /// Whether it prints one document after another, and its errors after them.
+    fn is_stream(&self, form: &DocumentForm) -> bool {
+        match self {
+            Self::Status(_) | Self::Step(_) => true,
+            Self::List(request) => request.watch,
+            // As kubectl, they print an object after another as YAML.
+            Self::History(_) | Self::Undo(_) | Self::Hold(_) | Self::Restart(_) => {
+                *form == DocumentForm::Yaml
+            }
+            Self::Diff(_) | Self::Preview(_) => false,
         }
     }
 
@@ -132,15 +167,13 @@ pub async fn run(
     };
     // `step` prints its errors as documents.
     let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Step(_));
-    let document_form = command.document_form.as_ref().filter(|_| !printed_error_documents);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     outcome.errors.extend(warnings);
     outcome.print_errors(&mut ui);
-    for error in &outcome.printed {
-        if let Some(form) = document_form {
-            let exit = command.verb.process_exit(error.exit());
-            ui.out_streamed(&error_document(error, exit.code()), form);
-        }
+    if let Some(form) = command.verb.document_form().filter(|_| !printed_error_documents) {
+        let printed = print_documents(&command.verb, form, &mut outcome, &mut ui);
+        outcome.errors.extend(printed.err());
+        outcome.print_errors(&mut ui);
     }
     if let Err(error) = append_job_summary(&world.environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
@@ -153,6 +186,31 @@ pub async fn run(
     // `finish` printed the error.
     ui.err_lines(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
     command.verb.process_exit(exit.worst(Exit::Error))
+}
+
+/// Prints the document of a command with its errors, or the errors after a stream of documents. A template is for the document
+/// alone.
+///
+/// # Errors
+/// When the document does not have what a template asks for.
+fn print_documents(
+    verb: &Verb,
+    form: &DocumentForm,
+    outcome: &mut CommandOutcome,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    let error = |error: &Error| error_document(error, verb.process_exit(error.exit()).code());
+    let is_template = matches!(form, DocumentForm::Template(_));
+    let errors: Vec<_> = outcome.printed.iter().filter(|_| !is_template).map(error).collect();
+    let document = outcome.document.take();
+    if document.is_none() && verb.is_stream(form) {
+        for error in &errors {
+            ui.out_streamed(error, form);
+        }
+        return Ok(());
+    }
+    with_errors(document, errors)
+        .map_or(Ok(()), |document| ui.out_document(&document, form, verb.has_headers()))
 }
 
 /// Returns a listener that prints the notices of the transport to stderr.

@@ -93,7 +93,11 @@ async fn restart_workload(
         // The patch applies to any template, also to one that another client wrote after the read.
         let is_expected = Workload::of_json(patch.after())
             .is_none_or(|restarted| restarted.template_digest() == stored.template_digest());
-        writer.ui.err_lines(render::restart_receipt(&workload, is_expected).as_slice());
+        if is_expected {
+            writer.print_receipt(render::restart_receipt(&workload).as_deref());
+        } else {
+            writer.ui.err_line(&render::changed_before_restart(&workload));
+        }
     }
     Ok(stored)
 }

@@ -22,6 +22,7 @@ use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::change as render;
+use crate::render::json::list_document;
 use crate::render::ui::{DocumentForm, Ui};
 
 /// The options of a writing verb.
@@ -74,6 +75,14 @@ pub enum Output {
     Document(DocumentForm),
 }
 
+impl Output {
+    /// Returns the form of a document; none for text.
+    #[must_use]
+    pub fn document(&self) -> Option<&DocumentForm> {
+        if let Self::Document(form) = self { Some(form) } else { None }
+    }
+}
+
 impl From<DocumentForm> for Output {
     fn from(form: DocumentForm) -> Self {
         Self::Document(form)
@@ -87,6 +96,10 @@ pub(super) struct Writer<'a> {
     pub(super) ui: &'a mut Ui,
     /// How many workloads have no error.
     done: usize,
+    /// Whether the arguments can mean several workloads, whose objects are one list then.
+    is_for_several: bool,
+    /// The objects of `-o json`, which are printed together.
+    objects: Vec<Value>,
     outcome: CommandOutcome,
     /// The signals since the first change; none before, when a signal ends the process.
     stops: Option<StopSignals>,
@@ -121,7 +134,20 @@ impl<'a> Writer<'a> {
         }
         let found = find_workloads(scope, identity, context.source, ui).await?;
         let FoundTargets { workloads, outcome, .. } = found;
-        Ok((Self { options, context, ui, done: 0, outcome, stops: None, in_flight: None }, workloads))
+        Ok((
+            Self {
+                options,
+                context,
+                ui,
+                done: 0,
+                is_for_several: scope.is_for_several(),
+                objects: Vec::new(),
+                outcome,
+                stops: None,
+                in_flight: None,
+            },
+            workloads,
+        ))
     }
 
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
@@ -276,11 +302,21 @@ impl<'a> Writer<'a> {
             Output::Text => self.ui.out_line(&format!("{reference} {operation}{}", dry_run.suffix())),
             Output::Name => self.ui.out_line(&reference),
             Output::Patch => self.ui.out_json(&format!("{}\n", patch.body())),
+            Output::Document(DocumentForm::Json) => self.objects.push(document.into_owned()),
             Output::Document(form) => {
                 if let Err(error) = self.ui.out_document(&document, form, true) {
                     self.ui.fail_output(&error);
                 }
             }
+        }
+    }
+
+    /// Prints the command that takes a change back, and adds it to the object of `-o json`.
+    pub(super) fn print_receipt(&mut self, command: Option<&str>) {
+        let Some(command) = command else { return };
+        self.ui.err_line(&format!("to take this back: {command}"));
+        if let Some(object) = self.objects.last_mut().and_then(Value::as_object_mut) {
+            object.insert("hint".to_owned(), command.into());
         }
     }
 
@@ -298,7 +334,13 @@ impl<'a> Writer<'a> {
         if self.done > 0 && failed > 0 {
             self.ui.err_line(&format!("{failed} of {} workloads failed", self.done + failed));
         }
-        std::mem::take(&mut self.outcome)
+        let mut outcome = std::mem::take(&mut self.outcome);
+        if self.options.output == Output::Document(DocumentForm::Json) {
+            let mut objects = std::mem::take(&mut self.objects);
+            outcome.document =
+                if self.is_for_several { Some(list_document(&objects)) } else { objects.pop() };
+        }
+        outcome
     }
 }
 

@@ -109,8 +109,8 @@ pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
     format!("note: {} changed after revision {label}; it is not rolled back", object.target())
 }
 
-/// Returns the line with the command that takes a rollback back. None if the template before it has no revision, and after a
-/// hold or a pause: without it, the command would release what was rolled back to all pods.
+/// Returns the command that takes a rollback back. None if the template before it has no revision, and after a hold or a pause:
+/// without it, the command would release what was rolled back to all pods.
 #[must_use]
 pub fn receipt(before: &Observation, undo: &Undo<'_>) -> Option<String> {
     if undo.ends_hold.is_some() || undo.below.is_some() || before.workload.is_paused() {
@@ -120,25 +120,28 @@ pub fn receipt(before: &Observation, undo: &Undo<'_>) -> Option<String> {
     Some(receipt_to(&before.workload, before.revisions.word_of(current)))
 }
 
-/// Returns the line with the command that takes a restart back. It names the template before by its digest, because
-/// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision, and if it
-/// keeps no revision (`revisionHistoryLimit` 0). If `is_expected` is false, another client changed the template before the write, and the line says so.
+/// Returns the note that another client changed the template before a restart was written, so that no command takes it back.
 #[must_use]
-pub fn restart_receipt(before: &Workload, is_expected: bool) -> Option<String> {
-    if !is_expected {
-        let history = command("kubectl rollout2 history {}", [before.command_target()]);
-        let target = before.target();
-        return Some(format!(
-            "note: the template of {target} was changed while its restart was prepared; its revisions: {history}"
-        ));
-    }
+pub fn changed_before_restart(before: &Workload) -> String {
+    let history = command("kubectl rollout2 history {}", [before.command_target()]);
+    let target = before.target();
+    format!(
+        "note: the template of {target} was changed while its restart was prepared; its revisions: {history}"
+    )
+}
+
+/// Returns the command that takes a restart back. It names the template before by its digest, because `restart` reads no
+/// revisions. None if the controller has not observed that template, which then gets no revision, and if it keeps no revision
+/// (`revisionHistoryLimit` 0).
+#[must_use]
+pub fn restart_receipt(before: &Workload) -> Option<String> {
     let word = || Word::text(&format!("sha256:{}", before.template_digest().short()), "REVISION");
     let keeps_none = before.object().int("/spec/revisionHistoryLimit") == Some(0);
     (before.is_observed() && !keeps_none).then(|| receipt_to(before, word()))
 }
 
 fn receipt_to(before: &Workload, revision: Word) -> String {
-    command("to take this back: kubectl rollout2 undo {} --to {}", [before.command_target(), revision])
+    command("kubectl rollout2 undo {} --to {}", [before.command_target(), revision])
 }
 
 /// Returns which workloads a command left as they are because a signal ended it; none if there are none.
@@ -206,15 +209,15 @@ mod tests {
             let sets = (0..numbers.len().max(1)).map(|index| replica_set(index, numbers.get(index)));
             let revisions = Revisions::of(&workload(2), sets.filter_map(|set| Object::read(set).ok()));
             let before = Observation { workload: workload(2), revisions, pods: None, events: None };
-            let line = format!("to take this back: kubectl rollout2 undo deployment/web --to {word}");
+            let command = format!("kubectl rollout2 undo deployment/web --to {word}");
             let to = before.revisions.iter().next().unwrap();
             let undo = undo(&before, to, &UndoOptions::default()).unwrap();
-            assert_eq!(receipt(&before, &undo), Some(line));
+            assert_eq!(receipt(&before, &undo), Some(command));
         }
-        assert!(restart_receipt(&workload(2), true).is_some_and(|line| line.contains(" --to sha256:")));
-        assert_eq!(restart_receipt(&workload(1), true), None);
-        assert_eq!(restart_receipt(&workload_with(2, Some(0)), true), None, "it will be deleted");
-        assert!(restart_receipt(&workload_with(2, Some(1)), true).is_some());
+        assert!(restart_receipt(&workload(2)).is_some_and(|line| line.contains(" --to sha256:")));
+        assert_eq!(restart_receipt(&workload(1)), None);
+        assert_eq!(restart_receipt(&workload_with(2, Some(0))), None, "it will be deleted");
+        assert!(restart_receipt(&workload_with(2, Some(1))).is_some());
     }
 
     #[test]

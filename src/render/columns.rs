@@ -63,14 +63,24 @@ pub(super) type Shorten = fn(Line, usize) -> Line;
 /// that is not enough, the rows stay wider, because a dropped column or a wrapped cell would mislead.
 pub(super) fn fit(rows: &mut [Vec<Line>], width: usize, shortened: &[(usize, usize)], shorten: Shorten) {
     for &(column, fewest) in shortened {
-        let widths = widths(rows);
-        let all = widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
-        let excess = all.saturating_sub(width.saturating_add(GAP));
-        let room = widths.get(column).copied().unwrap_or_default().saturating_sub(excess).max(fewest);
+        let excess = aligned_width(rows).saturating_sub(width);
+        let widest = widths(rows).get(column).copied().unwrap_or_default();
+        let room = widest.saturating_sub(excess).max(fewest);
         for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
             *cell = shorten(std::mem::take(cell), room);
         }
     }
+}
+
+/// Whether the aligned rows fit into a width.
+pub(super) fn is_within(rows: &[Vec<Line>], width: usize) -> bool {
+    aligned_width(rows) <= width
+}
+
+/// Returns the width of the aligned rows.
+fn aligned_width(rows: &[Vec<Line>]) -> usize {
+    let widths = widths(rows).into_iter().filter(|width| *width > 0);
+    widths.map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
 /// Returns the width of the widest cell of each column.
@@ -83,27 +93,6 @@ pub(super) fn widths(rows: &[Vec<Line>]) -> Vec<usize> {
         }
     }
     widths
-}
-
-/// Returns the lines of a table, whose first row is the header. For a width, the columns with these names are shortened as
-/// by [`fit`].
-pub(super) fn table(
-    mut rows: Vec<Vec<Line>>,
-    is_markdown: bool,
-    width: Option<usize>,
-    shortened: &[(&str, usize)],
-) -> Vec<Line> {
-    if is_markdown {
-        return markdown(&rows);
-    }
-    if let Some(width) = width {
-        let header = rows.first().map(Vec::as_slice).unwrap_or_default();
-        let index = |name: &str| header.iter().position(|word| word.text() == name);
-        let shortened: Vec<_> =
-            shortened.iter().filter_map(|(name, fewest)| Some((index(name)?, *fewest))).collect();
-        fit(&mut rows, width, &shortened, Line::cut_to);
-    }
-    aligned(rows)
 }
 
 /// Returns the lines of a table in Markdown.
@@ -153,7 +142,7 @@ mod tests {
             "REVISION  CHANGES                            CAUSE",
             "1         image shop/web:1.1, env MODE=prod  because\\nof it",
         ];
-        assert_eq!(texts(&table(rows(), false, None, &[])), expected);
+        assert_eq!(texts(&aligned(rows())), expected);
     }
 
     #[test]
@@ -179,13 +168,7 @@ mod tests {
             "| --- | --- | --- |",
             "| 1 | `image shop/web:1.1, env MODE=prod` | `because\\nof it` |",
         ];
-        assert_eq!(texts(&table(rows(), true, None, &[])), expected);
-    }
-
-    #[test]
-    fn a_narrow_terminal_shortens_the_flexible_column() {
-        let narrow = table(rows(), false, Some(46), &[("CHANGES", 12)]);
-        assert_eq!(texts(&narrow)[1], "1         image shop/web:1.1,…  because\\nof it");
+        assert_eq!(texts(&markdown(&rows())), expected);
     }
 
     #[test]

@@ -6,9 +6,10 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::{age, start_age};
-use super::columns::{self, code, number_cell, or_dash};
+use super::columns::{aligned, code, markdown, number_cell, or_dash};
 use super::json::{document, workload_json};
 use super::line::{Line, Style};
+use super::narrow::{Narrowing, Room, narrowed};
 use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::api::object::drop_managed_fields;
@@ -23,6 +24,7 @@ use crate::world::Terminal;
 
 /// The options of a table of `history`.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 pub struct HistoryTableOptions {
     /// Whether to show names, digests and images too.
     pub wide: bool,
@@ -30,15 +32,32 @@ pub struct HistoryTableOptions {
     pub markdown: bool,
     /// Whether to show the namespaces.
     pub namespaces: bool,
+    /// Whether to print only rows: without the lines above them, and without the count below them.
+    pub rows_only: bool,
     /// The terminal to fit the table into; none for a pipe, where nothing is shortened.
     pub terminal: Option<Terminal>,
 }
 
 impl HistoryTableOptions {
-    /// Returns the lines of a table. A terminal shortens these columns, but nothing of the wide table.
-    pub(super) fn lines(self, rows: Vec<Vec<Line>>, shortened: &[(&str, usize)]) -> Vec<Line> {
-        let width = self.terminal.filter(|_| !self.wide).map(|terminal| terminal.width.into());
-        columns::table(rows, self.markdown, width, shortened)
+    /// Returns the lines of a table with these columns. The narrowings are for a terminal that it does not fit into; nothing of
+    /// the wide table is shortened.
+    pub(super) fn lines(
+        self,
+        columns: &[&str],
+        rows: impl Iterator<Item = Vec<Line>>,
+        narrowings: &[Narrowing],
+    ) -> Vec<Line> {
+        let has_header = self.markdown || !self.rows_only; // a table in Markdown always has a header
+        let header = has_header.then(|| columns.iter().map(Line::of).collect());
+        let rows: Vec<Vec<Line>> = header.into_iter().chain(rows).collect();
+        match self.terminal.filter(|_| !self.wide) {
+            _ if self.markdown => markdown(&rows),
+            Some(terminal) => {
+                let room = Room { width: terminal.width.into(), has_header, lines_below: usize::MAX };
+                narrowed(rows, columns, narrowings, room).concat()
+            }
+            None => aligned(rows),
+        }
     }
 }
 
@@ -46,13 +65,15 @@ impl HistoryTableOptions {
 #[must_use]
 pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let mut lines = if options.markdown {
-        vec![Line::of(code(&header(history, options))), Line::default()]
-    } else {
-        Line::of(header(history, options)).wrapped("  ", width, usize::MAX)
+    let mut lines = match options {
+        HistoryTableOptions { rows_only: true, .. } => Vec::new(),
+        HistoryTableOptions { markdown: true, .. } => {
+            vec![Line::of(code(&header(history, options))), Line::default()]
+        }
+        _ => Line::of(header(history, options)).wrapped("  ", width, usize::MAX),
     };
     if history.entries.is_empty() {
-        lines.push(Line::of("No rollout history found."));
+        lines.extend((!options.rows_only).then(|| Line::of("No rollout history found.")));
         return lines;
     }
     let mut columns = vec!["REVISION", "AGE", "PODS", "STATE", "CHANGES", "CHANGE-CAUSE"];
@@ -60,10 +81,19 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
         columns.extend(["NAME", "DIGEST", "IMAGES"]);
     }
     let rows = history.entries.iter().map(|entry| row(entry, history, options.wide));
-    let rows = std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
-    lines.extend(options.lines(rows, &[("CHANGE-CAUSE", 12), ("CHANGES", 12)]));
+    lines.extend(options.lines(&columns, rows, NARROWINGS));
     lines
 }
+
+/// How the table fits into a narrow terminal.
+const NARROWINGS: &[Narrowing] = &[
+    Narrowing::Cut("CHANGE-CAUSE", 12),
+    Narrowing::Cut("CHANGES", 26),
+    Narrowing::LeaveOut("CHANGE-CAUSE"),
+    Narrowing::Below("CHANGES"),
+    Narrowing::LeaveOut("AGE"),
+    Narrowing::LeaveOut("PODS"),
+];
 
 fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
     let workload = &history.observation.workload;

@@ -29,6 +29,7 @@ pub(super) fn rollout_json(view: &RolloutView) -> Value {
         "pods": pods_json(view.counts, view.available),
         "outage": view.is_outage,
         "nextChangeHold": view.next_change_hold,
+        "hint": view.hint(),
         "causes": view.causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": view.unknown,
     })
@@ -136,7 +137,30 @@ pub(super) fn milliseconds(elapsed: Duration) -> u64 {
 #[must_use]
 pub fn error_document(error: &Error, exit: u8) -> Value {
     let message = without_secrets(&error.to_string());
-    document("Error", json!({"error": message, "reason": error.kind(), "exitCode": exit}))
+    let facts =
+        json!({"error": message, "reason": error.kind(), "hint": error.hint_text(), "exitCode": exit});
+    document("Error", facts)
+}
+
+/// Returns several documents as one: a list of Kubernetes, whose items can be of any kind.
+#[must_use]
+pub fn list_document(items: &[Value]) -> Value {
+    json!({"apiVersion": "v1", "kind": "List", "items": items})
+}
+
+/// Returns one document with errors: as the last items of a list, or else in a list beside the document. None if there is
+/// neither a document nor an error.
+#[must_use]
+pub fn with_errors(document: Option<Value>, errors: Vec<Value>) -> Option<Value> {
+    let mut documents = errors;
+    if let Some(mut document) = document {
+        if let Some(items) = document.get_mut("items").and_then(Value::as_array_mut) {
+            items.append(&mut documents);
+            return Some(document);
+        }
+        documents.insert(0, document);
+    }
+    if documents.len() > 1 { Some(list_document(&documents)) } else { documents.pop() }
 }
 
 /// Returns a document with kubectl's indentation of four spaces and Go's escapes for HTML, and with a newline at the end. The

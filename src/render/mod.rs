@@ -16,6 +16,7 @@ pub mod json;
 pub mod line;
 pub mod list;
 pub mod message_writer;
+mod narrow;
 pub mod owner_warnings;
 pub mod pods;
 pub mod preview;

@@ -216,14 +216,26 @@ pub fn item_json(preview: &Preview) -> Value {
     })
 }
 
+/// What begins kubectl's message about fields of other managers.
+pub const CONFLICT: &str = "Apply failed with ";
+
+/// Returns the hint for a server-side apply that other managers' fields stop, in place of kubectl's advice of seven lines.
+#[must_use]
+pub fn conflict_hint(message: &str) -> Option<String> {
+    message
+        .starts_with(CONFLICT)
+        .then(|| "to take the fields over, repeat it with --force-conflicts".to_owned())
+}
+
 /// Returns the item of an object that is refused.
 #[must_use]
-pub fn refused_item_json(refused: &RefusedObject) -> Value {
+pub fn refused_item_json(refused: &RefusedObject, hint: Option<&str>) -> Value {
     json!({
         "workload": workload_json(&refused.workload),
         "outcome": if refused.how == NO_PREVIEW { "unknown" } else { "refused" },
         "rollout": false,
         "message": refused.message,
+        "hint": hint,
     })
 }
 

@@ -12,6 +12,7 @@ use super::history::{HistoryTableOptions, cause, change_words};
 use super::json::{cause_json, document, workload_json};
 use super::line::{Line, Style};
 use super::list;
+use super::narrow::Narrowing;
 use super::state_words::{progress, state_style};
 use super::status::started_before;
 use crate::model::kind::Workload;
@@ -39,11 +40,31 @@ pub struct RecentChanges<'a> {
     pub now: Timestamp,
 }
 
-/// The width of a terminal from which NOW, which can be a cause, is beside its row, and not below it.
+/// The width of a terminal from which NOW, which can be a cause, is rather shortened than below its row.
 const LEAST_WIDTH: usize = 100;
 
-/// The indentation of NOW below its row.
-const INDENT: &str = "    ";
+/// How the table fits into a terminal of fewer columns. A time can be `at most 10m`.
+const NARROW: &[Narrowing] = &[
+    Narrowing::Below("NOW"),
+    Narrowing::Cut("BY", 12),
+    Narrowing::Cut("CHANGES", 26),
+    Narrowing::Below("CHANGES"),
+    Narrowing::Cut("BY", 8),
+    Narrowing::Shorten("OBJECT", 16),
+    Narrowing::LeaveOut("BY"),
+    Narrowing::LeaveOut("REVISION"),
+    Narrowing::LeaveOut("NAMESPACE"),
+];
+
+/// How the table fits into another terminal.
+const LESS_NARROW: &[Narrowing] = &[
+    Narrowing::Cut("BY", 12),
+    Narrowing::Cut("NOW", 26),
+    Narrowing::Cut("CHANGES", 26),
+    Narrowing::Below("NOW"),
+    Narrowing::Below("CHANGES"),
+    Narrowing::Shorten("OBJECT", 16),
+];
 
 impl RecentChanges<'_> {
     /// Returns the table, with a last line that counts the changes.
@@ -65,20 +86,13 @@ impl RecentChanges<'_> {
         let mut rows: Vec<_> = rollouts.chain(configuration).collect();
         // Newest first. The rollouts of one workload stay in their order.
         rows.sort_by_key(|(start, _)| Reverse(start.earliest()));
-        let rows = rows.into_iter().map(|(_, row)| row);
-        let mut rows: Vec<_> =
-            std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
         let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-        let is_narrow = width < LEAST_WIDTH && !options.wide && !options.markdown;
-        let below: Vec<Line> =
-            if is_narrow { rows.iter_mut().filter_map(Vec::pop).collect() } else { Vec::new() };
-        let mut shortened = vec![("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)];
-        shortened.extend([("BY", 8), ("CHANGES", 8), ("OBJECT", 16)]); // a time can be `at most 10m`
-        let mut lines = if rows.len() > 1 { options.lines(rows, &shortened) } else { Vec::new() };
-        if is_narrow {
-            let below = below.into_iter().map(|now| now.indented(INDENT).wrapped(INDENT, width, usize::MAX));
-            lines =
-                lines.into_iter().zip(below).flat_map(|(row, now)| std::iter::once(row).chain(now)).collect();
+        let narrowings = if width < LEAST_WIDTH { NARROW } else { LESS_NARROW };
+        let is_empty = rows.is_empty();
+        let rows = rows.into_iter().map(|(_, row)| row);
+        let mut lines = if is_empty { Vec::new() } else { options.lines(&columns, rows, narrowings) };
+        if options.rows_only {
+            return lines;
         }
         lines.extend((options.markdown && !lines.is_empty()).then(Line::default));
         lines.extend(Line::of(self.count()).wrapped("  ", width, usize::MAX));

@@ -151,7 +151,10 @@ impl Column {
 }
 
 /// Returns a JSONPath in braces. The braces and the dot at its beginning may be missing.
-fn in_braces(path: &str) -> Result<String, String> {
+///
+/// # Errors
+/// kubectl's message.
+pub fn in_braces(path: &str) -> Result<String, String> {
     if path.is_empty() {
         return Ok(String::new());
     }

@@ -41,6 +41,14 @@ pub enum TableForm {
     Document(DocumentForm),
 }
 
+impl TableForm {
+    /// Returns the form of a document; none for text.
+    #[must_use]
+    pub fn document(&self) -> Option<&DocumentForm> {
+        if let Self::Document(form) = self { Some(form) } else { None }
+    }
+}
+
 impl From<DocumentForm> for TableForm {
     fn from(form: DocumentForm) -> Self {
         Self::Document(form)

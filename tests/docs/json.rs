@@ -99,51 +99,106 @@ fn every_document_about_recorded_objects_fits_the_schema() {
     );
 }
 
-/// So that a script that reads only stdout notices.
+/// The errors in what a command printed: documents of their own, and items of a list.
+fn errors(printed: &[Value]) -> Vec<&Value> {
+    let items = printed.iter().filter_map(|document| document["items"].as_array()).flatten();
+    printed.iter().chain(items).filter(|document| document["kind"] == "Error").collect()
+}
+
+fn assert_own_fit(printed: &[Value]) {
+    let own = printed.iter().filter(|document| document["apiVersion"] == "rollout2/v1");
+    assert_fit(&own.cloned().collect::<Vec<_>>());
+    let of_lists = errors(printed).into_iter().cloned().collect::<Vec<_>>();
+    assert_fit(&of_lists);
+}
+
+/// So that a script that reads only stdout notices. Only `status` prints a stream: `json.load` fails for more than one
+/// document.
 #[test]
-fn a_command_that_fails_prints_a_document_for_each_error() {
+fn a_command_that_fails_has_each_error_in_its_document() {
     let from = |line: &str| Run::of(line.split(' ')).arg("--from").arg(snapshot_path("shop"));
-    for (line, exit, documents_before) in [
-        ("status deploy/nope -o json", 1, 0),
-        ("status deploy/web deploy/nope sts/none -o json", 1, 1),
-        ("history deploy/nope -o json", 1, 0),
-        ("history deploy/web deploy/nope -o json", 1, 1),
-        ("diff deploy/nope -o json", 1, 0),
-        ("diff deploy/nope -o json --exit-code", 3, 0),
-        ("undo deploy/nope -o json --dry-run", 1, 0),
-        ("pause deploy/nope -o json --dry-run", 1, 0),
-        ("restart deploy/nope -o json --dry-run", 1, 0),
-        ("step deploy/nope -o json --all --dry-run", 1, 0),
+    for (line, exit, kinds) in [
+        ("status deploy/nope -o json", 1, &["Error"][..]),
+        ("status deploy/web deploy/nope sts/none -o json", 1, &["Status", "Error", "Error"]),
+        ("history deploy/nope -o json", 1, &["HistoryList"]),
+        ("history deploy/web deploy/nope -o json", 1, &["HistoryList"]),
+        ("history deploy/nope sts/none -o json", 1, &["HistoryList"]),
+        ("history deploy/web deploy/nope --revision 1 -o json", 1, &["List"]),
+        ("history deploy/web sts/db --revision 55 -o json", 1, &["List"]),
+        ("history deploy/nope --since 1h -o json", 1, &["ChangeList"]),
+        ("diff deploy/nope -o json", 1, &["Error"]),
+        ("diff deploy/nope -o json --exit-code", 3, &["Error"]),
+        ("undo deploy/nope -o json --dry-run", 1, &["Error"]),
+        ("undo deploy/web deploy/nope sts/none -o json --dry-run", 1, &["List"]),
+        ("undo deploy/nope sts/none -o json --dry-run", 1, &["List"]),
+        ("pause deploy/nope -o json --dry-run", 1, &["Error"]),
+        ("pause deploy/web sts/none -o json --dry-run", 1, &["List"]),
+        ("resume deploy/web sts/none -o json --dry-run", 1, &["List"]),
+        ("restart deploy/nope -o json --dry-run", 1, &["Error"]),
+        ("restart deploy/web sts/none sts/db -o json --dry-run", 1, &["List"]),
+        ("step deploy/nope -o json --all --dry-run", 1, &["Error"]),
     ] {
         let output = from(line).run();
         let printed = documents(&output.stdout);
-        let errors: Vec<_> = printed.iter().filter(|document| document["kind"] == "Error").collect();
         assert_eq!(output.exit, exit, "{line}: {}", output.transcript);
-        assert_eq!(printed.len() - errors.len(), documents_before, "{line}: {}", output.stdout);
-        assert_fit(&printed);
+        let found: Vec<_> = printed.iter().map(|document| document["kind"].as_str().unwrap()).collect();
+        assert_eq!(found, kinds, "{line}: {}", output.stdout);
+        assert_own_fit(&printed);
         let sentences: Vec<_> =
             output.stderr.lines().filter_map(|line| line.strip_prefix("error: ")).collect();
+        let errors = errors(&printed);
         assert_eq!(errors.len(), sentences.len(), "{line}: {}", output.transcript);
         for (error, sentence) in errors.iter().zip(sentences) {
             assert_eq!((&error["error"], &error["exitCode"]), (&json!(sentence), &json!(exit)), "{line}");
         }
+        let hints = output.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
+        let in_document = errors.iter().filter_map(|error| error["hint"].as_str());
+        assert_eq!(in_document.collect::<Vec<_>>(), hints.collect::<Vec<_>>(), "{line}");
         let has_yaml = !line.starts_with("step"); // which has no such format
         let yaml = from(&line.replace("json", "yaml")).run().stdout;
-        assert_eq!(yaml.lines().any(|line| line == "kind: Error"), has_yaml, "{line}");
+        assert_eq!(yaml.contains("kind: Error\n"), has_yaml, "{line}: {yaml}");
     }
+}
+
+/// The shape follows from the arguments, and not from what is found or what fails.
+#[test]
+fn several_objects_are_the_items_of_a_list() {
+    let from = |line: &str| {
+        let line = format!("{line} -o json --dry-run");
+        let output =
+            Run::of(line.split(' ')).args(["-n", "shop"]).arg("--from").arg(snapshot_path("shop")).run();
+        output.ends(0);
+        let [document] = documents(&output.stdout).try_into().unwrap();
+        document
+    };
+    for verb in ["restart", "pause", "resume", "undo --to current"] {
+        let one: Value = from(&format!("{verb} deploy/web"));
+        assert_eq!((&one["kind"], &one["metadata"]["name"]), (&json!("Deployment"), &json!("web")), "{verb}");
+        let two = from(&format!("{verb} deploy/web sts/db"));
+        assert_eq!((&two["apiVersion"], &two["kind"]), (&json!("v1"), &json!("List")), "{verb}");
+        let names: Vec<_> =
+            two["items"].as_array().unwrap().iter().map(|one| &one["metadata"]["name"]).collect();
+        assert_eq!(names, ["web", "db"], "{verb}");
+        let selected = from(&format!("{verb} sts -l app=db"));
+        assert_eq!(selected["items"].as_array().map(Vec::len), Some(1), "{verb}: {selected}");
+    }
+    // kubectl applies a template to each object.
+    let template = "restart deploy/web sts/db --dry-run -o jsonpath={.metadata.name}";
+    let output = Run::of(template.split(' ')).arg("--from").arg(snapshot_path("shop")).run();
+    assert_eq!(output.stdout, "webdb");
 }
 
 #[test]
 fn a_search_that_finds_nothing_prints_an_error_document() {
-    for (line, documents_before) in [
-        ("status deploy -l app=none -o json", 0),
-        ("history deploy -l app=none -o json", 1),
-        ("history --since 1h -l app=none -o json", 1),
-        ("list deploy -l app=none -o json", 1),
-        ("undo deploy -l app=none -o json --dry-run", 0),
-        ("pause deploy -l app=none -o json --dry-run", 0),
-        ("resume deploy -l app=none -o json --dry-run", 0),
-        ("restart deploy -l app=none -o json --dry-run", 0),
+    for (line, kinds, kinds_if_allowed) in [
+        ("status deploy -l app=none -o json", ["Error"], &[][..]),
+        ("history deploy -l app=none -o json", ["HistoryList"], &["HistoryList"]),
+        ("history --since 1h -l app=none -o json", ["ChangeList"], &["ChangeList"]),
+        ("list deploy -l app=none -o json", ["RolloutList"], &["RolloutList"]),
+        ("undo deploy -l app=none -o json --dry-run", ["List"], &["List"]),
+        ("pause deploy -l app=none -o json --dry-run", ["List"], &["List"]),
+        ("resume deploy -l app=none -o json --dry-run", ["List"], &["List"]),
+        ("restart deploy -l app=none -o json --dry-run", ["List"], &["List"]),
     ] {
         let run = || Run::of(line.split(' ')).args(["-n", "shop"]).arg("--from").arg(snapshot_path("shop"));
         let output = run().run();
@@ -153,14 +208,20 @@ fn a_search_that_finds_nothing_prints_an_error_document() {
             "{line}"
         );
         let printed = documents(&output.stdout);
-        assert_fit(&printed);
-        assert_eq!(printed.len(), documents_before + 1, "{line}: {}", output.stdout);
-        let error = printed.last().unwrap();
+        let kinds_of = |printed: &[Value]| -> Vec<String> {
+            printed.iter().map(|document| document["kind"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_own_fit(&printed);
+        assert_eq!(kinds_of(&printed), kinds, "{line}: {}", output.stdout);
         let expected = json!({"apiVersion": "rollout2/v1", "kind": "Error", "exitCode": 1, "reason": "not-found",
-            "error": "no workload found in namespace \"shop\""});
-        assert_eq!(error, &expected, "{line}");
+            "error": "no workload found in namespace \"shop\"", "hint": null});
+        assert_eq!(errors(&printed), [&expected], "{line}");
         let allowed = run().arg("--allow-empty").run();
-        assert_eq!((documents(&allowed.stdout).len(), allowed.exit), (documents_before, 0), "{line}");
+        assert_eq!(
+            (kinds_of(&documents(&allowed.stdout)).as_slice(), allowed.exit),
+            (&kinds_if_allowed.iter().map(ToString::to_string).collect::<Vec<_>>()[..], 0),
+            "{line}"
+        );
     }
     let everywhere = documents(
         &Run::of(["status", "deploy", "-A", "-l", "app=none", "-o", "json", "--from"])
@@ -169,6 +230,61 @@ fn a_search_that_finds_nothing_prints_an_error_document() {
             .stdout,
     );
     assert_eq!(everywhere[0]["error"], "no workload found");
+}
+
+/// A bot posts the command that a person is told to type.
+#[tokio::test(start_paused = true)]
+async fn documents_have_the_hints_of_the_text() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(120).await;
+    let undo = "kubectl rollout2 undo deployment/web";
+    let one = |text: &str| -> Value { documents(text).pop().unwrap() };
+
+    let text = cluster.run("status deployment/web --timeout 5s").await;
+    let hint = text.stderr.lines().find_map(|line| line.strip_prefix("hint: ")).unwrap_or_default();
+    assert!(hint.starts_with(undo), "{}", text.transcript);
+    let summary = one(&cluster.run("status deployment/web --timeout 5s -o json").await.stdout);
+    assert_eq!(summary["workloads"][0]["hint"], hint, "{summary}");
+    let status = one(&cluster.run("status deployment/web --watch=false -o json").await.stdout);
+    assert_eq!(status["hint"], hint, "{status}");
+    let list = one(&cluster.run("list -o json").await.stdout);
+    assert_eq!(list["items"][0]["hint"], hint, "{list}");
+
+    let text = cluster.run("undo deployment/web").await;
+    let back =
+        text.stderr.lines().find_map(|line| line.strip_prefix("to take this back: ")).unwrap().to_owned();
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:3.0-crash");
+    cluster.advance(60).await;
+    let object = one(&cluster.run("undo deployment/web -o json").await.stdout);
+    assert_eq!(object["hint"], back.replace("--to 2", "--to 4"), "{object}");
+    cluster.advance(60).await;
+    let restarted = one(&cluster.run("restart deployment/web -o json").await.stdout);
+    assert!(restarted["hint"].as_str().is_some_and(|hint| hint.starts_with(undo)), "{restarted}");
+    let dry = one(&cluster.run("restart deployment/web -o json --dry-run").await.stdout);
+    assert_eq!(dry.get("hint"), None, "it can be applied: {dry}");
+    cluster.advance(60).await;
+    let complete = one(&cluster.run("list -o json").await.stdout);
+    assert_eq!(complete["items"][0]["hint"], json!(null), "{complete}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_hint_of_a_held_rollout_is_in_its_row_and_in_its_document() {
+    let cluster = Cluster::simulated().start();
+    let db = cluster.stateful_set(5, &json!({}));
+    cluster.advance(120).await;
+    cluster.run("pause statefulset/db").await.ends(0);
+    cluster.editor().set_image(&db, "app:2.0");
+    cluster.advance(5).await;
+    let list = documents(&cluster.run("list -o json").await.stdout);
+    assert_eq!(list[0]["items"][0]["hint"], "kubectl rollout2 resume statefulset/db -n default", "{list:#?}");
+    let text = cluster.run("step statefulset/db --by 1").await;
+    let hint = text.stderr.lines().filter_map(|line| line.strip_prefix("hint: ")).next_back().unwrap();
+    cluster.advance(60).await;
+    let ended = documents(&cluster.run("step statefulset/db -o json").await.stdout).pop().unwrap();
+    assert_eq!((&ended["event"], &ended["hint"]), (&json!("ended"), &json!(hint)), "{ended}");
 }
 
 /// Follows a failure, and steps a StatefulSet: well, with a failing batch, and without writing.

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stderr, reason = "a skipped test prints a note")]
 
 mod bad_inputs;
+mod bot;
 mod contributing;
 mod generated;
 mod help;

@@ -90,6 +90,37 @@ fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
     assert!(!table("shop", &["deployment/web"]).contains('…'));
 }
 
+/// At 40 columns it was wider than the terminal.
+#[test]
+fn a_narrow_table_has_the_changes_below_its_rows() {
+    for width in [24, 30, 40, 50, 60, 79] {
+        for target in ["deployment/web", "statefulset/db", "daemonset/agent"] {
+            let output = history("shop", &[target, "--color=never"]).terminal(width, 24).run();
+            let widest = output.stdout.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(width.into()), "{width}: {}", output.stdout);
+        }
+    }
+    let output = history("shop", &["deployment/web", "--color=never"]).terminal(40, 24).run();
+    insta::assert_snapshot!(output.stdout);
+}
+
+#[test]
+fn without_headers_only_rows_are_printed() {
+    let rows = table("shop", &["deployment/web", "--no-headers"]);
+    let all = table("shop", &["deployment/web"]);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let expected: Vec<_> = all.lines().skip(2).map(words).collect();
+    assert_eq!(rows.lines().map(words).collect::<Vec<_>>(), expected, "{rows}");
+    let several = table("shop", &["deployment/web", "statefulset/db", "--no-headers"]);
+    assert!(several.lines().all(|line| !line.is_empty() && !line.contains("REVISION")), "{several}");
+    let since = history("shop", &["--since", "1h", "--no-headers"]).run();
+    assert!(!since.stdout.contains("AGO ") && !since.stdout.contains(" changed since "), "{}", since.stdout);
+    assert!(since.stdout.lines().count() > 1, "{}", since.stdout);
+    let columns =
+        table("shop", &["deployment/web", "--no-headers", "-o", "custom-columns=NAME:.workload.name"]);
+    assert_eq!(columns, "web\n");
+}
+
 #[test]
 fn json_is_one_document_with_the_content_of_the_table() {
     let document: Value =

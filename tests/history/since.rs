@@ -244,6 +244,21 @@ fn a_terminal_shortens_the_changes() {
     assert!(widest.is_some_and(|widest| widest <= 110), "{}", output.stdout);
 }
 
+/// CHANGES was cut to eight characters or fewer for the longest OBJECT.
+#[test]
+fn changes_go_below_their_row_before_they_are_cut_to_nothing() {
+    for width in [40, 60, 80, 90] {
+        let run = history("shop", &["--since", "1h", "--color", "never"]).terminal(width, 40);
+        let output = run.run().stdout;
+        assert!(output.lines().all(|line| line.chars().count() <= width.into()), "{width}: {output}");
+        let words = output.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("image shop/"), "{width}: {output}");
+        if width == 80 {
+            insta::assert_snapshot!(output);
+        }
+    }
+}
+
 #[test]
 fn nothing_found_is_an_error_and_an_empty_document() {
     let output = history("shop", &["--since", "1h", "-l", "app=none"]).run();

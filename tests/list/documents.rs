@@ -26,6 +26,7 @@ fn json_is_one_document() {
             "pods": {"wanted": 2, "expectedUpdated": 2, "total": 2, "updated": 1, "ready": 0, "available": 0},
             "outage": true,
             "nextChangeHold": null,
+            "hint": "kubectl rollout2 undo deployment/checkout -n shop",
             "causes": document["items"][0]["causes"], // as those of `status`
             "unknown": [],
             "images": ["x:2"],
@@ -52,7 +53,7 @@ fn names_can_be_passed_to_other_commands() {
     let output = list(&every_state(), &["deploy,sts", "-n", "shop", "-o", "name"]);
     assert_eq!(
         output.stdout,
-        "deployment.apps/checkout\ndeployment.apps/api\nstatefulset.apps/db\ndeployment.apps/paid\ndeployment.apps/web\n"
+        "deployment.apps/checkout\nstatefulset.apps/db\ndeployment.apps/paid\ndeployment.apps/api\ndeployment.apps/web\n"
     );
     // The arguments that name the workload, for `xargs -L1`.
     let output = list(&every_state(), &["sts", "-A", "-o", "name"]);

@@ -8,12 +8,12 @@ const ALL: &str = "\
 NAMESPACE  WORKLOAD             REVISION  STATE        UPDATED  AVAILABLE   SINCE  CAUSE
 shop       deployment/checkout  2         failed       1/2      0/2 outage  10m    app: CrashLoopBackOff, exit 1
 test       deployment/cart      2         progressing  1/2      1/2         30m    app: CrashLoopBackOff, exit 1
-shop       deployment/api       2         progressing  1/2      1/2         30m
 shop       statefulset/db       2         held         0/2      2/2         120m   partition 2 keeps db-0..db-1 on revision 1
 shop       deployment/paid      2         paused       1/2      1/2         10m    paused, until kubectl rollout2 resume deployment/paid -n shop
+shop       deployment/api       2         progressing  1/2      1/2         30m
 test       deployment/late      2         unobserved   -/2      2/2         -      Waiting for deployment spec update to be observed...
 shop       deployment/web       2         complete     2/2      2/2         120m
-7 workloads: 1 failed, 2 progressing, 1 paused, 1 held, 1 unobserved, 1 complete
+7 workloads: 1 failed, 1 paused, 1 held, 2 progressing, 1 unobserved, 1 complete
 ";
 
 #[test]
@@ -21,6 +21,41 @@ fn trouble_comes_first_in_all_namespaces() {
     let output = list(&every_state(), &["-A"]);
     assert_eq!((output.stdout.as_str(), output.exit), (ALL, 0));
     assert_eq!(output.stderr, "note: standard input has no daemonsets\n");
+}
+
+/// It stood below workloads with all of their pods.
+#[test]
+fn an_outage_comes_before_a_failure() {
+    let status = |available: i64, reason: &str, status: &str| {
+        json!({"status": {
+            "updatedReplicas": 1, "readyReplicas": available, "availableReplicas": available,
+            "conditions": [{"type": "Progressing", "status": status, "reason": reason,
+                "lastTransitionTime": "2026-11-20T13:50:00Z", "lastUpdateTime": "2026-11-20T13:50:00Z"}],
+        }})
+    };
+    let mut objects = deployment("n", "failed", &status(2, "ProgressDeadlineExceeded", "False"));
+    objects.extend(deployment("n", "queue", &status(0, "ReplicaSetUpdated", "True")));
+    let output = list(&objects, &["deploy", "--no-headers"]);
+    let rows: Vec<_> = output.stdout.lines().collect();
+    assert!(rows[0].starts_with("deployment/queue") && rows[0].contains(" 0/2 outage "), "{rows:#?}");
+    assert!(rows[1].starts_with("deployment/failed") && rows[1].contains(" failed "), "{rows:#?}");
+}
+
+/// `list --watch` kept a column that was only `…`.
+#[test]
+fn a_column_that_does_not_fit_is_left_out() {
+    for width in [20, 30, 36, 40, 44, 50, 54] {
+        let run = listing(&every_state(), &["-A", "deploy,sts", "--color", "never"]).terminal(width, 24);
+        let output = run.run().stdout;
+        let rows = output.lines().filter(|line| line.contains("deploy") && !line.starts_with(' ')).count();
+        let is_cut = |line: &str| line.ends_with('…') && !line.contains('/');
+        assert!(!output.lines().any(is_cut), "{width}: {output}");
+        assert!(output.lines().all(|line| !line.trim_end().ends_with(" …")), "{width}: {output}");
+        assert!(width < 30 || rows >= 6, "{width}: {output}");
+        let header = output.lines().next().unwrap_or_default();
+        let known = ["NAMESPACE", "WORKLOAD", "REVISION", "STATE", "UPDATED", "AVAILABLE", "SINCE"];
+        assert!(header.split_whitespace().all(|word| known.contains(&word)), "{width}: {header:?}");
+    }
 }
 
 #[test]
@@ -31,7 +66,7 @@ fn markdown_has_every_column() {
 | --- | --- | --- | --- | --- | --- | --- | --- |
 | shop | deployment/checkout | 2 | failed | 1/2 | 0/2 outage | 10m | `app: CrashLoopBackOff, exit 1` |
 
-7 workloads: 1 failed, 2 progressing, 1 paused, 1 held, 1 unobserved, 1 complete
+7 workloads: 1 failed, 1 paused, 1 held, 2 progressing, 1 unobserved, 1 complete
 ";
     assert_eq!((output.stdout.as_str(), output.exit), (expected, 0));
     let output = list(&every_state(), &["-A", "-o", "markdown", "--state", "failed", "--no-headers"]);
@@ -87,6 +122,7 @@ fn states_are_filtered_and_all_are_counted() {
         ("held", &["db", "paid"]),
         ("paused", &["paid"]),
         ("progressing,unobserved", &["cart", "api", "late"]),
+        ("progressing,held", &["cart", "db", "paid", "api"]),
         ("Complete", &["web"]),
     ] {
         let output = list(&every_state(), &["deploy,sts", "-A", "--state", states]);

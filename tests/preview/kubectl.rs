@@ -182,10 +182,9 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     assert_eq!(second, listed);
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "--exit-code", "-o", "json"])).await;
     ended.ends(3);
-    let documents = serde_json::Deserializer::from_str(&ended.stdout).into_iter::<Value>();
-    let documents: Vec<_> = documents.map(Result::unwrap).collect();
-    let [document, error] = documents.as_slice() else { panic!("{}", ended.stdout) };
-    assert!(error["error"].as_str().unwrap().starts_with("service/web: "), "no item has it: {error}");
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let error = document["items"].as_array().unwrap().last().unwrap();
+    assert!(error["error"].as_str().unwrap().starts_with("service/web: "), "no other item has it: {error}");
     let refused = &document["items"][1];
     assert_eq!((&refused["outcome"], &refused["workload"]["name"]), (&json!("refused"), &json!("db")));
     assert_eq!(refused["message"], "spec: Forbidden: updates are forbidden");
@@ -308,6 +307,40 @@ async fn a_workload_of_a_new_namespace_is_not_refused() {
     let program = listing(&directory, &[web], "", not_found);
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(1).prints("deployment/web  refused by the API server\n");
+}
+
+/// What kubectl 1.36.2 printed. It was one line of 700 characters.
+#[tokio::test]
+async fn a_conflict_of_a_server_side_apply_is_one_sentence_with_a_hint() {
+    let directory = Directory::new();
+    let web = changed("Deployment", "web", image_change("shop/web:9"));
+    let advice = "Please review the fields above--they currently have other managers. Here\n\
+        are the ways you can resolve this warning:\n\
+        * If you intend to manage all of these fields, please re-run the apply\n  \
+        command with the `--force-conflicts` flag.\n\
+        * If you do not intend to manage all of the fields, please edit your\n  \
+        manifest to remove references to the fields that should keep their\n  \
+        current managers.\n\
+        See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts\n";
+    for (conflict, sentence) in [
+        (
+            "error: Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using apps/v1: .spec.replicas\n",
+            "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using apps/v1: .spec.replicas",
+        ),
+        (
+            "error: Apply failed with 2 conflicts: conflicts with \"helm\" using apps/v1:\n- .spec.replicas\n- .spec.minReadySeconds\n",
+            "Apply failed with 2 conflicts: conflicts with \"helm\" using apps/v1: .spec.replicas, .spec.minReadySeconds",
+        ),
+    ] {
+        let program = listing(&directory, std::slice::from_ref(&web), "", &format!("{conflict}{advice}"));
+        let run = preview_with(&program, &["-f", "src", "--server-side", "-n", "shop"]);
+        let ended = run_on(&cluster(), run).await;
+        let reason = format!("error: deployment/web: refused by kubectl: {sentence}\n");
+        ended.reports(&reason);
+        ended.reports("hint: to take the fields over, repeat it with --force-conflicts\n");
+        assert!(!ended.stderr.contains("Please review"), "{}", ended.stderr);
+        ended.ends(1);
+    }
 }
 
 #[tokio::test]

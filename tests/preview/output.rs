@@ -214,10 +214,11 @@ async fn forbidden_pods_are_left_out_with_a_note() {
     let ended = run.in_process(cluster.service_for("gina"), "shop").run_async().await;
     assert!(ended.stderr.starts_with("error: forbidden: User \"gina\" cannot get"), "{}", ended.stderr);
     ended.ends(3);
-    // No item has this error, so that it is a document of its own.
+    // No other item has this error, so that it is one itself.
     let run = preview_with(&program, &["-f", MANIFEST, "-o", "json"]);
     let ended = run.in_process(cluster.service_for("gina"), "shop").run_async().await;
-    let last: Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let last = document["items"].as_array().unwrap().last().unwrap();
     assert_eq!((&last["kind"], &last["exitCode"]), (&json!("Error"), &json!(1)), "{}", ended.stdout);
     ended.ends(1);
 }

@@ -107,6 +107,7 @@ fn json_is_one_document_for_each_workload() {
             "pods": {"wanted": 3, "expectedUpdated": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
             "outage": false,
             "nextChangeHold": null,
+            "hint": "kubectl rollout2 undo deployment/web -n n",
             "remarks": [],
             "causes": [{
                 "id": "crash-loop",
@@ -138,6 +139,21 @@ fn several_workloads_have_names_on_every_line() {
     let everywhere = run(&["sts,deploy", "-A", "-l", "app in (db,web)"]);
     assert!(everywhere.contains("statefulset/db -n shop: partitioned"), "{everywhere}");
     assert!(everywhere.contains("deployment/web -n shop: deployment \"web\" successfully"), "{everywhere}");
+}
+
+/// As for `list`.
+#[test]
+fn all_namespaces_without_a_type_are_all_workloads() {
+    let run = |args: &[&str]| {
+        let run = Run::of(["status", "--watch=false"].iter().chain(args));
+        run.arg("--from").arg(data().join("shop/snapshot.json")).run()
+    };
+    let (all, short) = (run(&["all", "-A"]), run(&["-A"]));
+    assert_eq!((short.stdout.as_str(), short.exit), (all.stdout.as_str(), all.exit), "{}", short.stderr);
+    let selected = run(&["-A", "-l", "app=web"]);
+    assert_eq!(selected.stdout, "deployment/web -n shop: deployment \"web\" successfully rolled out\n");
+    run(&[]).ends(2).reports("error: required resource not specified\n");
+    run(&["-l", "app=web"]).ends(2);
 }
 
 #[test]

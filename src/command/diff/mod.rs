@@ -56,16 +56,17 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
         None => compare_revisions(request, source).await?,
     };
-    match &request.output {
-        Some(form) => ui.out_document(&comparison.json(), form, true)?,
-        None => comparison.show_words(ui),
+    let document = request.output.is_some().then(|| comparison.json());
+    if document.is_none() {
+        comparison.show_words(ui);
     }
     if let Some(lines) = request.unified.filter(|_| request.output.is_none()) {
         let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.world.environment);
         show_lines(&comparison.diff, &comparison.workload, sides, lines, environment, ui).await?;
     }
     let differs = request.exit_code && !comparison.diff.is_empty();
-    Ok(if differs { Exit::Differs } else { Exit::Done }.into())
+    let exit = if differs { Exit::Differs } else { Exit::Done };
+    Ok(CommandOutcome { document, ..exit.into() })
 }
 
 /// Maps an exit code for `--exit-code`: 1 only means that the templates differ, so other errors are 3.

@@ -15,6 +15,7 @@ use crate::model::text::go_duration::StartTime;
 use crate::model::text::shell_command::command;
 use crate::model::view::history::History;
 use crate::render::history as render;
+use crate::render::json::list_document;
 use crate::render::ui::{DocumentForm, TableForm, Ui};
 
 /// The arguments of `history`.
@@ -28,6 +29,8 @@ pub struct Request {
     pub since: Option<StartTime>,
     /// The output format.
     pub output: TableForm,
+    /// Whether to leave out the lines above the rows.
+    pub no_headers: bool,
     /// Whether documents keep `metadata.managedFields`.
     pub show_managed_fields: bool,
 }
@@ -44,6 +47,7 @@ impl Request {
             wide: self.output == TableForm::Wide,
             markdown: self.output == TableForm::Markdown,
             namespaces: self.scope.all_namespaces,
+            rows_only: self.no_headers,
             terminal: ui.terminal(),
         }
     }
@@ -61,18 +65,21 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let needs = Needs { whole_objects: prints_documents && !pods, pods, ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.err_lines(&read.notes);
-    let mut histories = Vec::new();
+    let mut documents = Vec::new();
     for (index, observed) in read.observations.into_iter().enumerate() {
-        if index > 0 && pods && !prints_documents {
+        if index > 0 && pods && !prints_documents && !request.no_headers {
             ui.out_text("\n"); // between two tables
         }
-        let done = observed.and_then(|observed| show(&observed, request, context, ui, &mut histories));
+        let done = observed.and_then(|observed| show(&observed, request, context, ui, &mut documents));
         outcome.errors.extend(done.err());
     }
-    let all_failed = histories.is_empty() && !outcome.errors.is_empty();
-    if let (TableForm::Document(form), true, false) = (&request.output, pods, all_failed) {
-        outcome.errors.extend(ui.out_document(&render::json_list(&histories), form, true).err());
-    }
+    outcome.document = match &request.output {
+        TableForm::Document(_) if pods => Some(render::json_list(&documents)),
+        TableForm::Document(DocumentForm::Json) if request.scope.is_for_several() => {
+            Some(list_document(&documents))
+        }
+        _ => documents.pop(),
+    };
     Ok(outcome)
 }
 
@@ -88,7 +95,7 @@ fn show(
     request: &Request,
     context: &Context<'_>,
     ui: &mut Ui,
-    histories: &mut Vec<serde_json::Value>,
+    printed_together: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
     let history = || History::of(observed, context.source.now());
     let shows_histories = request.shows_histories();
@@ -98,12 +105,13 @@ fn show(
     ui.err_lines(render::held(observed).filter(|_| shows_histories));
     ui.err_lines(render::altered(observed));
     match (&request.output, &request.revision) {
-        (TableForm::Document(_), _) if shows_histories => histories.push(render::json(&history())),
+        (TableForm::Document(_), _) if shows_histories => printed_together.push(render::json(&history())),
         (TableForm::Document(_) | TableForm::Name, _) => {
             for document in documents(observed, request)? {
                 let document = shown(&document, context.secret_values);
                 match &request.output {
-                    TableForm::Document(form) => ui.out_document(&document, form, true)?,
+                    TableForm::Document(DocumentForm::Json) => printed_together.push(document.into_owned()),
+                    TableForm::Document(form) => ui.out_document(&document, form, !request.no_headers)?,
                     _ => ui.out_line(&render::document_name(&document)),
                 }
             }

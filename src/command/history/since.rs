@@ -15,7 +15,7 @@ use crate::model::view::history::{ConfigurationChanges, recent_rollouts, sort_re
 use crate::model::view::is_unchanged_since;
 use crate::render::history::not_a_revision_yet;
 use crate::render::recent::RecentChanges;
-use crate::render::ui::{TableForm, Ui};
+use crate::render::ui::Ui;
 
 /// Shows the rollouts of all workloads of the scope, and the changes of what their templates read, newest first.
 pub(in crate::command) async fn run(
@@ -26,7 +26,6 @@ pub(in crate::command) async fn run(
 ) -> Result<CommandOutcome> {
     let found = find_workloads(&request.scope, Workload::with_template_owners_only, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
-    let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());
     let needs = if request.scope.is_selection() { Needs::LIST } else { Needs::STATUS };
     let needs = Needs { since: Some(since), ..needs };
@@ -70,21 +69,12 @@ pub(in crate::command) async fn run(
         observations.iter().flat_map(|observed| recent_rollouts(observed, since, now)).collect();
     sort_recent(&mut rollouts);
     let (configuration, undated) = configuration.into_sorted();
-    let is_document = matches!(request.output, TableForm::Document(_));
-    if !observations.is_empty() || (is_empty && outcome.errors.is_empty() && is_document) {
-        let changes = RecentChanges {
-            rollouts: &rollouts,
-            configuration: &configuration,
-            undated: &undated,
-            since,
-            now,
-        };
-        match &request.output {
-            TableForm::Document(form) => {
-                outcome.errors.extend(ui.out_document(&changes.json(), form, true).err());
-            }
-            _ => ui.out_lines(&changes.table(request.table_options(ui))),
-        }
+    let changes =
+        RecentChanges { rollouts: &rollouts, configuration: &configuration, undated: &undated, since, now };
+    if request.output.document().is_some() {
+        outcome.document = Some(changes.json());
+    } else if !observations.is_empty() {
+        ui.out_lines(&changes.table(request.table_options(ui)));
     }
     Ok(outcome)
 }

@@ -18,9 +18,10 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::text::go_duration::StartTime;
+use crate::model::text::jsonpath::JsonPath;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
-use crate::render::list::TableOptions;
+use crate::render::list::{LabelColumns, TableOptions};
 use crate::render::ui::{TableForm, Ui};
 
 /// The arguments of `list`.
@@ -34,6 +35,10 @@ pub struct Request {
     pub fail_on: Vec<RolloutState>,
     /// Since when the template must have changed; none lists all rollouts.
     pub since: Option<StartTime>,
+    /// What the rollouts are sorted by; none for trouble first.
+    pub sort_by: Option<JsonPath>,
+    /// The labels that are columns.
+    pub labels: LabelColumns,
     /// The output format.
     pub output: TableForm,
     /// Whether to watch the rollouts. A snapshot never changes, so it is only read once.
@@ -49,10 +54,15 @@ impl Request {
     /// than their rows.
     fn keep(&self, workload: Workload, now: Timestamp) -> Kept {
         match self.output {
-            TableForm::Text | TableForm::Markdown | TableForm::Name if self.since.is_none() => {
+            TableForm::Text | TableForm::Markdown | TableForm::Name
+                if self.since.is_none() && self.sort_by.is_none() =>
+            {
                 let workload = workload.without_managed_fields();
                 match RolloutView::of_alone(&workload, now) {
-                    Some(view) => Kept::Complete(view.with_identity_only()),
+                    Some(view) if self.labels == LabelColumns::default() => {
+                        Kept::Complete(view.with_identity_only())
+                    }
+                    Some(view) => Kept::Complete(view),
                     None => Kept::Unread(workload),
                 }
             }
@@ -69,7 +79,8 @@ impl Request {
     /// since the time that was asked for.
     pub(super) fn view(&self, observed: &Observation, now: Timestamp) -> Option<RolloutView> {
         let view = RolloutView::of(observed, now);
-        let shows_change = matches!(self.output, TableForm::Wide | TableForm::Document(_));
+        let shows_change =
+            matches!(self.output, TableForm::Wide | TableForm::Document(_)) || self.sort_by.is_some();
         let view = if shows_change || self.since.is_some() { view.with_change(observed) } else { view };
         let is_recent = |since: StartTime| {
             view.change.as_ref().is_some_and(|change| change.start.may_be_since(since.resolve(now)))
@@ -78,9 +89,10 @@ impl Request {
     }
 
     /// Returns the options of the table at a time.
-    pub(super) fn table_options(&self, now: Timestamp) -> TableOptions {
+    pub(super) fn table_options(&self, now: Timestamp) -> TableOptions<'_> {
         TableOptions {
             wide: self.output == TableForm::Wide,
+            labels: &self.labels,
             namespaces: self.scope.all_namespaces,
             headers: !self.no_headers,
             markdown: self.output == TableForm::Markdown,
@@ -134,38 +146,32 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
     }
     sort(&mut rollouts);
-    let prints_nothing = is_empty && !matches!(request.output, TableForm::Document(_));
-    if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
-        outcome.errors.extend(print(&rollouts, request, source, ui).err());
+    if let Some(path) = &request.sort_by {
+        rollouts = render::sort_by(rollouts, path)?;
+    }
+    let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
+    if let TableForm::Document(_) = &request.output {
+        outcome.document = Some(render::json(&shown, &rollouts));
+    } else if !(is_empty || rollouts.is_empty() && !outcome.errors.is_empty()) {
+        print(&shown, &rollouts, request, source, ui);
     }
     let failing = rollouts.iter().map(RolloutView::state).filter(|state| request.fail_on.contains(state));
     outcome.exit = failing.map(exit_of_state).fold(outcome.exit, Exit::worst);
     Ok(outcome)
 }
 
-fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) -> Result<()> {
-    let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
-    match &request.output {
-        TableForm::Text | TableForm::Wide | TableForm::Markdown => {
-            let options = request.table_options(source.now());
-            let width = ui.terminal().map(|terminal| usize::from(terminal.width));
-            let lines = render::table(&shown, rollouts, options, width);
-            ui.out_lines(&lines);
-        }
-        TableForm::Name => {
-            for rollout in shown {
-                let workload = &rollout.workload;
-                let namespace = workload.object().namespace();
-                let flag =
-                    if request.scope.all_namespaces { format!(" -n {namespace}") } else { String::new() };
-                ui.out_line(&format!("{}{flag}", workload.reference()));
-            }
-        }
-        TableForm::Document(form) => {
-            ui.out_document(&render::json(&shown, rollouts), form, !request.no_headers)?;
-        }
+/// Prints the rollouts that are shown, of all `rollouts`.
+fn print(shown: &[&RolloutView], rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) {
+    if request.output != TableForm::Name {
+        let width = ui.terminal().map(|terminal| usize::from(terminal.width));
+        return ui.out_lines(&render::table(shown, rollouts, request.table_options(source.now()), width));
     }
-    Ok(())
+    for rollout in shown {
+        let workload = &rollout.workload;
+        let namespace = workload.object().namespace();
+        let flag = if request.scope.all_namespaces { format!(" -n {namespace}") } else { String::new() };
+        ui.out_line(&format!("{}{flag}", workload.reference()));
+    }
 }
 
 /// Returns the exit code for a state.

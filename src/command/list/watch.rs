@@ -135,7 +135,7 @@ struct Watch<'a> {
     request: &'a Request,
     cluster: &'a Cluster,
     observer: Observer,
-    list: WatchedList,
+    list: WatchedList<'a>,
     /// The rollouts of the last evaluation, in order.
     rows: Vec<Row>,
     begun: Instant,

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::kind::Workload;
 use crate::model::text::secret::without_secrets;
-use crate::render::preview::{NO_PREVIEW, RefusedObject};
+use crate::render::preview::{CONFLICT, NO_PREVIEW, RefusedObject};
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::snapshot::files::read_stdin;
@@ -228,7 +228,11 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
 fn refusal(stderr: &[u8]) -> (&'static str, String) {
     let stderr = String::from_utf8_lossy(stderr);
     let lines = stderr.lines().filter(|line| !line.starts_with("Warning: ") && !line.trim().is_empty());
+    // Several lines of advice follow a conflict of a server-side apply.
+    let lines = lines.take_while(|line| !line.starts_with("Please review the fields above"));
     let text = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    let text =
+        if text.contains(CONFLICT) { text.replacen(": - ", ": ", 1).replace(" - ", ", ") } else { text };
     let text = ["error when patching \"STDIN\": ", "error when creating \"STDIN\": "]
         .iter()
         .find_map(|phrase| text.split_once(phrase).map(|(_, reason)| reason))

@@ -155,21 +155,22 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     }
     let mut shown_errors = Vec::new(); // that an item has
     for refused in &applied.refused {
-        printed.show_refused(refused, ui);
         let RefusedObject { workload, how, message } = refused;
         let live = live(workload, source).await.ok().flatten();
-        let hint = live.and_then(|live| refusal_by_plan(&live, message));
+        let by_plan = live.and_then(|live| refusal_by_plan(&live, message));
+        let hint = by_plan.or_else(|| render::conflict_hint(message));
+        printed.show_refused(refused, hint.as_deref(), ui);
         let message = format!("{}: {how}: {message}", workload.target());
         shown_errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
     errors.extend(applied.errors);
-    errors.extend(printed.finish(&others, ui).err());
+    let document = printed.finish(&others, ui);
     for error in &shown_errors {
         ui.err_error(error);
     }
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     let exit = shown_errors.iter().map(Error::exit).fold(exit, Exit::worst);
-    Ok(CommandOutcome { errors, ..exit.into() })
+    Ok(CommandOutcome { errors, document, ..exit.into() })
 }
 
 /// Returns a workload in a namespace. As for kubectl, that of the command counts where the object has none.
@@ -247,21 +248,22 @@ impl<'a> PreviewPrinter<'a> {
         }
     }
 
-    fn show_refused(&mut self, refused: &RefusedObject, ui: &mut Ui) {
+    fn show_refused(&mut self, refused: &RefusedObject, hint: Option<&str>, ui: &mut Ui) {
         self.workloads += 1;
         match self.request.output {
             None => ui.out_lines(&[render::refused(refused, self.in_namespaces)]),
-            Some(_) => self.items.push(render::refused_item_json(refused)),
+            Some(_) => self.items.push(render::refused_item_json(refused, hint)),
         }
     }
 
-    fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) -> Result<()> {
-        let items = std::mem::take(&mut self.items);
-        match &self.request.output {
-            Some(form) => ui.out_document(&render::json_list(&items, others), form, true)?,
-            None if self.workloads == 1 && others.is_empty() => {}
-            None => ui.out_line(&render::summary(self.rollouts, self.workloads, others)),
+    /// Prints the last line, or returns the document.
+    fn finish(&self, others: &BTreeMap<String, usize>, ui: &mut Ui) -> Option<Value> {
+        if self.request.output.is_some() {
+            return Some(render::json_list(&self.items, others));
         }
-        Ok(())
+        if self.workloads != 1 || !others.is_empty() {
+            ui.out_line(&render::summary(self.rollouts, self.workloads, others));
+        }
+        None
     }
 }

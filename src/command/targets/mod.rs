@@ -44,6 +44,12 @@ impl TargetScope {
     pub fn is_selection(&self) -> bool {
         self.targets.iter().any(|word| matches!(word, TargetWord::All(_) | TargetWord::IfServed(_)))
     }
+
+    /// Whether it can have several workloads, so that one document of them is a list.
+    #[must_use]
+    pub fn is_for_several(&self) -> bool {
+        self.is_selection() || self.targets.len() + self.manifests.len() > 1
+    }
 }
 
 /// The workloads of a scope, each once and in the order of the command line, or what is kept of them.

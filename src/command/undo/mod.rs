@@ -284,7 +284,7 @@ async fn write(
         if let Some(cause) = &request.undo_options.change_cause {
             record_cause(workload, undo.to, cause, writer).await;
         }
-        writer.ui.err_lines(change::receipt(observed, undo));
+        writer.print_receipt(change::receipt(observed, undo).as_deref());
     }
     Ok(RollbackWrite::Stored(object))
 }

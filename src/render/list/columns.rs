@@ -1,25 +1,36 @@
 //! The columns of `list`: one cell for each fact of a rollout, and how the rows fit into the width of a terminal.
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 
-use crate::model::cause::Severity;
+use crate::model::api::object::Object;
 use crate::model::diff::within_line;
-use crate::model::hold::brief_hold;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::text::shell_command::Word;
 use crate::model::view::RolloutView;
 use crate::render::age::{age, start_age};
 use crate::render::cause::cause_style;
-use crate::render::columns::{aligned, fit, or_dash};
+use crate::render::columns::or_dash;
 use crate::render::line::{Line, Style};
+use crate::render::narrow::{INDENT, Narrowing, Room, narrowed};
 use crate::render::state_words::state_style;
+
+/// The labels that are columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelColumns {
+    /// The labels with a column of their own.
+    pub keys: Vec<String>,
+    /// Whether one column has all labels.
+    pub has_all: bool,
+}
 
 /// The options of the table.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
-pub struct TableOptions {
+pub struct TableOptions<'a> {
     /// Whether to show images and the last change of the template too.
     pub wide: bool,
+    /// The labels to show.
+    pub labels: &'a LabelColumns,
     /// Whether to show the namespaces.
     pub namespaces: bool,
     /// Whether to print the header and the last line.
@@ -35,8 +46,8 @@ pub struct TableOptions {
 /// A column: its name, and the cell of a rollout at a moment.
 type Column = (&'static str, fn(&RolloutView, Timestamp) -> Line);
 
-/// Returns the columns. The last one is the cause.
-fn columns(options: TableOptions) -> Vec<Column> {
+/// Returns the columns without those of labels, which are before the last one, the cause.
+fn columns(options: TableOptions<'_>) -> Vec<Column> {
     let always: [Column; 6] = [
         ("WORKLOAD", |one, _| Line::of(one.workload.target())),
         ("REVISION", |one, _| Line::of(revision(one))),
@@ -67,18 +78,44 @@ fn columns(options: TableOptions) -> Vec<Column> {
 pub(super) const STATE: &str = "STATE";
 
 /// Returns the names of the columns.
-pub(super) fn header(options: TableOptions) -> Vec<Line> {
-    columns(options).into_iter().map(|(name, _)| Line::of(name)).collect()
+pub(super) fn names(options: TableOptions<'_>) -> Vec<&'static str> {
+    columns(options).into_iter().map(|(name, _)| name).collect()
+}
+
+/// Returns the header. As in kubectl, that of a label is its name without its prefix.
+pub(super) fn header(options: TableOptions<'_>) -> Vec<Line> {
+    let name = |key: &String| Line::of(key.rsplit('/').next().unwrap_or_default().to_uppercase());
+    let labels = options.labels.keys.iter().map(name);
+    let labels = labels.chain(options.labels.has_all.then(|| Line::of("LABELS")));
+    with_labels(names(options).into_iter().map(Line::of).collect(), labels)
+}
+
+/// Adds the cells of labels to a row, before the cause.
+fn with_labels(mut row: Vec<Line>, labels: impl Iterator<Item = Line>) -> Vec<Line> {
+    let cause = row.pop();
+    row.into_iter().chain(labels).chain(cause).collect()
 }
 
 /// Returns the index of the column with a name.
-pub(super) fn index_of(name: &str, options: TableOptions) -> usize {
-    columns(options).iter().position(|(column, _)| *column == name).unwrap_or_default()
+pub(super) fn index_of(name: &str, options: TableOptions<'_>) -> usize {
+    names(options).iter().position(|column| *column == name).unwrap_or_default()
 }
 
 /// Returns the row of a rollout.
-pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> Vec<Line> {
-    columns(options).into_iter().map(|(_, cell)| cell(rollout, options.now)).collect()
+pub(super) fn row(rollout: &RolloutView, options: TableOptions<'_>) -> Vec<Line> {
+    let object = rollout.workload.object();
+    let one = |key: &String| Line::of(object.label(key).unwrap_or_default());
+    let labels = options.labels.keys.iter().map(one);
+    let labels = labels.chain(options.labels.has_all.then(|| Line::of(labels_of(object))));
+    with_labels(columns(options).into_iter().map(|(_, cell)| cell(rollout, options.now)).collect(), labels)
+}
+
+/// Returns all labels, as kubectl prints them: `app=web,tier=front`.
+fn labels_of(object: &Object) -> String {
+    let labels = object.at("/metadata/labels").and_then(Value::as_object).into_iter().flatten();
+    let labels: Vec<_> =
+        labels.filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?))).collect();
+    if labels.is_empty() { "<none>".to_owned() } else { labels.join(",") }
 }
 
 fn state(rollout: &RolloutView) -> Line {
@@ -130,69 +167,35 @@ pub(in crate::render) fn cause(rollout: &RolloutView) -> Line {
         };
     };
     let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-    let words = hold(rollout).map_or_else(|| first.words(), |(words, _)| words);
+    let words = rollout.brief_hold().map_or_else(|| first.words(), |(words, _)| words);
     Line::styled(cause_style(first), words + &more)
-}
-
-/// Returns a hold of this program that is the first cause, and the command that continues or ends it.
-fn hold(rollout: &RolloutView) -> Option<(String, Word)> {
-    let is_hold = rollout.causes.first()?.severity == Severity::Hold;
-    if is_hold { brief_hold(&rollout.workload) } else { None }
 }
 
 /// Returns the line below a row with the command that continues or ends a hold of this program.
 pub(super) fn command_below(rollout: &RolloutView) -> Option<Line> {
-    hold(rollout).map(|(_, command)| Line::of(format!("{INDENT}{command}")))
+    rollout.brief_hold().map(|(_, command)| Line::of(command.to_string()).indented(INDENT))
 }
 
-/// The indentation of a cause below its row.
-const INDENT: &str = "    ";
+/// How the table fits into a narrow terminal.
+const NARROWINGS: &[Narrowing] = &[
+    Narrowing::Below("CAUSE"),
+    Narrowing::LeaveOut("REVISION"),
+    Narrowing::LeaveOut("UPDATED"),
+    Narrowing::Shorten("WORKLOAD", 12),
+    Narrowing::LeaveOut("SINCE"),
+    Narrowing::LeaveOut("AVAILABLE"),
+    Narrowing::LeaveOut("NAMESPACE"),
+];
 
-/// The minimum width of a shortened name.
-const MIN_NAME_WIDTH: usize = 12;
+/// How the wide table does.
+const WIDE_NARROWINGS: &[Narrowing] = &[Narrowing::Below("CAUSE"), Narrowing::Shorten("IMAGES", 12)];
 
-/// What rows have to fit into.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
-    /// The width of a line.
-    pub(super) width: usize,
-    /// Whether the first row is the header.
-    pub(super) has_header: bool,
-    /// The most lines of one cause.
-    pub(super) cause_lines: usize,
-    /// The columns that may be left out, because the others say more.
-    pub(super) optional_columns: Option<[usize; 2]>,
-    /// The column whose cells may lose their middle, if everything else does not suffice.
-    pub(super) shortened_column: usize,
-}
-
-/// Returns the columns that a narrow terminal may leave out.
-pub(super) fn optional_columns(options: TableOptions) -> [usize; 2] {
-    ["REVISION", "UPDATED"].map(|name| index_of(name, options))
-}
-
-/// Returns the lines of each row: one line if all rows fit. Otherwise each cause goes below its row, wrapped between
-/// words, so that a command in it can be copied; then optional columns are left out.
-pub(super) fn fitted(rows: Vec<Vec<Line>>, room: Room) -> Vec<Vec<Line>> {
-    let lines = aligned(rows.clone());
-    if lines.iter().all(|line| line.cells() <= room.width) {
-        return lines.into_iter().map(|line| vec![line]).collect();
-    }
-    let with_cause = |mut row: Vec<Line>| (row.pop().unwrap_or_default().indented(INDENT), row);
-    let (mut causes, mut cells): (Vec<_>, Vec<_>) = rows.into_iter().map(with_cause).unzip();
-    if let Some(header) = causes.first_mut().filter(|_| room.has_header) {
-        *header = Line::default();
-    }
-    for column in room.optional_columns.into_iter().flatten() {
-        if aligned(cells.clone()).iter().any(|line| line.cells() > room.width) {
-            cells.iter_mut().filter_map(|row| row.get_mut(column)).for_each(|cell| *cell = Line::default());
-        }
-    }
-    fit(&mut cells, room.width, &[(room.shortened_column, MIN_NAME_WIDTH)], Line::shortened_to);
-    let blocks = aligned(cells).into_iter().zip(causes).map(|(line, cause)| {
-        let cause = Some(cause).filter(|cause| cause.cells() > 0);
-        let below = cause.map(|cause| cause.wrapped(INDENT, room.width, room.cause_lines));
-        std::iter::once(line.cut_to(room.width)).chain(below.unwrap_or_default()).collect()
-    });
-    blocks.collect()
+/// Returns the lines of each row, as they fit into the room.
+pub(super) fn fitted(rows: Vec<Vec<Line>>, options: TableOptions<'_>, room: Room) -> Vec<Vec<Line>> {
+    let narrowings = if options.wide { WIDE_NARROWINGS } else { NARROWINGS };
+    let mut names = names(options);
+    let cause = names.pop();
+    names.resize(names.len() + options.labels.keys.len() + usize::from(options.labels.has_all), "");
+    names.extend(cause);
+    narrowed(rows, &names, narrowings, room)
 }

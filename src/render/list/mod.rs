@@ -3,19 +3,24 @@
 mod columns;
 mod watch;
 
-pub use columns::TableOptions;
 pub(super) use columns::cause;
+pub use columns::{LabelColumns, TableOptions};
 pub use watch::{WatchedList, event_json};
 
 use serde_json::{Map, Value, json};
 
-use self::columns::{Room, command_below, fitted, header, index_of, optional_columns, row};
+use self::columns::{command_below, fitted, header, row};
 use super::age::in_utc;
 use super::columns::{aligned, markdown};
 use super::json::{document, merge, rollout_json};
 use super::line::Line;
+use super::narrow::Room;
+use crate::error::{Error, Result};
 use crate::model::kind::strategy::update_strategy;
 use crate::model::status::uses::TemplateChange;
+use crate::model::text::json::go_text;
+use crate::model::text::jsonpath::JsonPath;
+use crate::model::text::yaml::natural_order;
 use crate::model::view::{RolloutView, StateCounts};
 
 /// The width into which the wide table fits on a narrower terminal.
@@ -27,7 +32,7 @@ const WIDE: usize = 120;
 pub fn table(
     shown: &[&RolloutView],
     all: &[RolloutView],
-    options: TableOptions,
+    options: TableOptions<'_>,
     width: Option<usize>,
 ) -> Vec<Line> {
     let has_header = (options.headers || options.markdown) && !shown.is_empty();
@@ -40,13 +45,9 @@ pub fn table(
             markdown(&rows).into_iter().chain(blank).collect()
         }
         Some(width) => {
-            let (width, shortened) =
-                if options.wide { (width.max(WIDE), "IMAGES") } else { (width, "WORKLOAD") };
-            let shortened_column = index_of(shortened, options);
-            let optional_columns = (!options.wide).then(|| optional_columns(options));
-            let room =
-                Room { width, has_header, cause_lines: usize::MAX, optional_columns, shortened_column };
-            let mut blocks = fitted(rows, room);
+            let width = if options.wide { width.max(WIDE) } else { width };
+            let room = Room { width, has_header, lines_below: usize::MAX };
+            let mut blocks = fitted(rows, options, room);
             for (block, rollout) in blocks.iter_mut().skip(usize::from(has_header)).zip(shown) {
                 block.extend(command_below(rollout).filter(|line| line.cells() <= width));
             }
@@ -61,9 +62,38 @@ pub fn table(
 }
 
 /// Returns `2 workloads: 1 failed, 1 complete`, or with `--since` `2 workloads: 1 failed, 1 complete; changed since 14:10 UTC`.
-fn last_line(all: &[RolloutView], options: TableOptions) -> Line {
+fn last_line(all: &[RolloutView], options: TableOptions<'_>) -> Line {
     let since = options.changed_since.map(|since| format!("; changed since {}", in_utc(since, options.now)));
     Line::of(StateCounts::of(all).words() + &since.unwrap_or_default())
+}
+
+/// Sorts rollouts by what a JSONPath finds first in the item of each: numbers by value, and text as kubectl does, so that
+/// `web-2` comes before `web-10`. One without a value comes last, and equal ones stay in their order.
+///
+/// # Errors
+/// When no item has the field, and as for a template of `-o jsonpath`.
+pub fn sort_by(rollouts: Vec<RolloutView>, path: &JsonPath) -> Result<Vec<RolloutView>> {
+    let mut is_known = rollouts.is_empty();
+    let mut keyed = Vec::new();
+    for rollout in rollouts {
+        let item = item_json(&rollout);
+        let found = path.find(&item).map_err(Error::usage)?;
+        let value = found.into_iter().flatten().next();
+        is_known |= value.is_some();
+        keyed.push((value.filter(|value| !value.is_null()).cloned(), rollout));
+    }
+    if !is_known {
+        return Err(Error::usage(format!("no item has the field {}", path.template()))
+            .hint("its fields are those of the items of -o json"));
+    }
+    keyed.sort_by(|(one, _), (other, _)| match (one, other) {
+        (Some(one), Some(other)) => match (one.as_f64(), other.as_f64()) {
+            (Some(one), Some(other)) => one.total_cmp(&other),
+            _ => natural_order(&go_text(one), &go_text(other)),
+        },
+        (one, other) => one.is_none().cmp(&other.is_none()),
+    });
+    Ok(keyed.into_iter().map(|(_, rollout)| rollout).collect())
 }
 
 /// Returns the document of the shown rollouts, with the states of all. docs/json.md documents the fields.

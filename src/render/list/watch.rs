@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::columns::{Room, STATE, TableOptions, fitted, header, index_of, optional_columns, row};
+use super::columns::{STATE, TableOptions, fitted, header, index_of, row};
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
@@ -13,6 +13,7 @@ use crate::render::columns::{aligned, widths};
 use crate::render::json::event_document;
 use crate::render::line::{Line, Style};
 use crate::render::message_writer::{Frame, usable_height, usable_width};
+use crate::render::narrow::Room;
 use crate::world::Terminal;
 
 /// The most lines of one cause on a terminal, so that it does not push other rollouts away.
@@ -20,16 +21,16 @@ const CAUSE_LINES: usize = 3;
 
 /// The rollouts of `list --watch`.
 #[derive(Debug)]
-pub struct WatchedList {
-    options: TableOptions,
+pub struct WatchedList<'a> {
+    options: TableOptions<'a>,
     /// The widths of the columns of the lines that were printed; empty before the first ones.
     widths: Vec<usize>,
 }
 
-impl WatchedList {
+impl<'a> WatchedList<'a> {
     /// Creates an empty list.
     #[must_use]
-    pub fn new(options: TableOptions) -> Self {
+    pub fn new(options: TableOptions<'a>) -> Self {
         Self { options, widths: Vec::new() }
     }
 
@@ -70,18 +71,12 @@ impl WatchedList {
     ) -> Frame {
         let height = if is_last { usize::MAX } else { usable_height(size) };
         let options = TableOptions { now, ..self.options };
-        let room = Room {
-            width: usable_width(size),
-            has_header: options.headers,
-            cause_lines: CAUSE_LINES,
-            optional_columns: Some(optional_columns(options)),
-            shortened_column: index_of("WORKLOAD", options),
-        };
+        let room = Room { width: usable_width(size), has_header: options.headers, lines_below: CAUSE_LINES };
         let possible = shown.get(..height.min(shown.len())).unwrap_or_default();
         let rows =
             possible.iter().map(|(rollout, is_changed)| marked(*is_changed, options, row(rollout, options)));
         let header = options.headers.then(|| marked(false, options, header(options)));
-        let mut blocks = fitted(header.into_iter().chain(rows).collect(), room).into_iter();
+        let mut blocks = fitted(header.into_iter().chain(rows).collect(), options, room).into_iter();
         let mut lines: Vec<Line> = blocks.by_ref().take(usize::from(options.headers)).flatten().collect();
         let mut hidden = shown;
         for block in blocks {
@@ -104,7 +99,7 @@ impl WatchedList {
 
 /// Returns a row with a `*` before it if it has changed, and with a cell for its state that has room for every state.
 /// Otherwise each change of a state would move the columns after it.
-fn marked(is_changed: bool, options: TableOptions, mut row: Vec<Line>) -> Vec<Line> {
+fn marked(is_changed: bool, options: TableOptions<'_>, mut row: Vec<Line>) -> Vec<Line> {
     let mark = Line::styled(Style::Warning, if is_changed { "*" } else { " " });
     if let Some(first) = row.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));

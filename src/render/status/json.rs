@@ -5,6 +5,7 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::hints;
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::follow::{
@@ -88,9 +89,13 @@ pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, n
 fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now: Timestamp) -> Value {
     // Of a target that was never observed completely only the workload is known.
     let alone = || RolloutView::of(&Observation::of_alone(target.workload().clone()), now);
-    let mut facts = rollout_json(&target.view(now).unwrap_or_else(alone));
+    let view = target.view(now);
+    let mut facts = rollout_json(&view.clone().unwrap_or_else(alone));
     if let Some(result) = target.result() {
         merge(&mut facts, result_json(result));
+        let first = hints(target, result, view.as_ref()).into_iter().next();
+        let hold = || view.as_ref()?.brief_hold().map(|(_, command)| command.to_string());
+        facts["hint"] = first.or_else(hold).into();
     }
     if let (Some(rollback), Some(Value::Object(result))) = (target.rollback(), facts.get_mut("rollback")) {
         result.insert("causes".to_owned(), rollback.causes.iter().map(cause_json).collect());

@@ -85,7 +85,7 @@ pub fn print(
             }
             if *change == CauseChange::Appeared && target.rollback().is_some() {
                 // The controller would wait until the deadline.
-                ui.err_lines(delete_hint(target, reported));
+                ui.err_lines(delete_hint(target, reported).map(|hint| format!("hint: {hint}")));
             }
         }
         Report::Log(log) => {
@@ -165,7 +165,7 @@ pub fn timeout_before_grace(options: &FollowOptions) -> Option<String> {
     let (flag, grace) = of_all.into_iter().chain(of_causes).find(|(_, grace)| *grace >= timeout)?;
     let [timeout, grace, shorter] = [timeout, grace, timeout / 2].map(go_duration::short);
     Some(format!(
-        "warning: --timeout {timeout} does not outlast the grace period of {flag}={grace}, so no cause fails a rollout by it; \
+        "warning: --timeout {timeout} does not outlast the grace period of {flag}={grace}, so no cause can fail a rollout; \
          for example: {flag}={shorter}"
     ))
 }
@@ -185,8 +185,11 @@ pub fn without_reader(target: &FollowedTarget, is_undo: bool) -> String {
     )
 }
 
-/// Returns `3 of 3 pods started before`.
+/// Returns `3 of 3 pods started before`, or that all pods have the change.
 pub(super) fn started_before(pods: PodsReadingAtStart) -> String {
+    if pods.started_before == 0 {
+        return "all pods have it".to_owned();
+    }
     format!("{} of {} pods started before", pods.started_before, pods.total)
 }
 
@@ -222,23 +225,35 @@ pub fn print_outcome(
         let serving = format!("  {ago}{}", serving_words(view));
         if serving_on_stdout { ui.out_line(&serving) } else { ui.err_line(&serving) }
     }
-    if let Outcome::Unreadable(error) = &result.outcome {
-        ui.err_lines(error.hint_text().map(|hint| format!("hint: {hint}")));
-    }
-    if let Some(view) = &view {
-        ui.err_lines(rollback_at_end(view, result).map(|command| format!("hint: {command}")));
-        ui.err_lines(deadlock_hints(view));
-    }
-    if let Some(RollbackResult::Unknown(_)) = rollback {
-        let target = target.workload().command_target();
-        ui.err_line(&command("hint: when the API server answers: kubectl rollout2 status {}", [target]));
-    }
-    if matches!(rollback, Some(RollbackResult::RolledBack { outcome, .. }) if *outcome != Outcome::Reached) {
-        ui.err_lines(target.causes().find_map(|cause| delete_hint(target, cause)));
-    }
+    ui.err_lines(hints(target, result, view.as_ref()).into_iter().map(|hint| format!("hint: {hint}")));
     if let Some(hold) = view.and_then(|view| view.next_change_hold) {
         ui.err_line(&format!("note: {} is {hold}", target.workload().target()));
     }
+}
+
+/// Returns the commands that help at the end of a target, each with its purpose. The first one helps most.
+pub(super) fn hints(
+    target: &FollowedTarget,
+    result: &TargetResult,
+    view: Option<&RolloutView>,
+) -> Vec<String> {
+    let mut hints = Vec::new();
+    if let Outcome::Unreadable(error) = &result.outcome {
+        hints.extend(error.hint_text().map(str::to_owned));
+    }
+    if let Some(view) = view {
+        hints.extend(rollback_at_end(view, result).map(str::to_owned));
+        hints.extend(deadlock_hints(view));
+    }
+    if let Some(RollbackResult::Unknown(_)) = &result.rollback {
+        let target = target.workload().command_target();
+        hints.push(command("when the API server answers: kubectl rollout2 status {}", [target]));
+    }
+    if matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome, .. }) if *outcome != Outcome::Reached)
+    {
+        hints.extend(target.causes().find_map(|cause| delete_hint(target, cause)));
+    }
+    hints
 }
 
 /// Whether the end of a failed, unfinished or held rollout says what still serves.
@@ -276,7 +291,7 @@ fn deadlock_hints(view: &RolloutView) -> Vec<String> {
         return Vec::new();
     }
     let [unblock, restore] = surge_deadlock_commands(&view.workload);
-    vec![format!("hint: let an old pod go first: {unblock}"), format!("hint: afterwards: {restore}")]
+    vec![format!("let an old pod go first: {unblock}"), format!("afterwards: {restore}")]
 }
 
 /// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet; none for another cause.
@@ -285,7 +300,7 @@ fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
         return None;
     }
     let words = [Word::name(cause.pods.first()?, "POD"), target.workload().in_namespace()];
-    Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
+    Some(command("--replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
 }
 
 /// Returns the result of a target. None where another line says so, as kubectl's last one of a complete rollout.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Closing;
+use super::{Closing, hints};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace, Reach};
 use crate::model::kind::Workload;
@@ -65,6 +65,7 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value 
     let Closing { workload, view, stepper, now } = closing;
     let mut document = event("ended", workload, *now, outcome_facts(outcome));
     document["exitCode"] = exit.into();
+    document["hint"] = hints::of(workload, view.as_ref(), outcome).into_iter().next().into();
     if let Some(unanswered) = stepper.map(Stepper::unanswered).filter(|pods| !pods.is_empty()) {
         document["unanswered"] = unanswered.into();
     }

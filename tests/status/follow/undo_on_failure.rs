@@ -295,7 +295,7 @@ async fn only_a_failure_is_rolled_back() {
     let output = cluster.status("deployment/web --undo-on-failure --timeout 20s").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (3, "app:2.0-bad"), "{}", output.transcript);
     output.reports(
-        "warning: --timeout 20s does not outlast the grace period of --fail-fast=30s, so no cause fails a rollout by it; \
+        "warning: --timeout 20s does not outlast the grace period of --fail-fast=30s, so no cause can fail a rollout; \
          for example: --fail-fast=10s\n",
     );
     assert_eq!(writes(&cluster), 0);

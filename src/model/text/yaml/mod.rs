@@ -136,7 +136,7 @@ fn is_simple_key(name: &str) -> bool {
 fn natural(members: &Map<String, Value>) -> Vec<(&str, &Value)> {
     let mut sorted: Vec<(&str, &Value)> =
         members.iter().map(|(name, value)| (name.as_str(), value)).collect();
-    sorted.sort_by(|(one, _), (other, _)| compare(one, other));
+    sorted.sort_by(|(one, _), (other, _)| natural_order(one, other));
     sorted
 }
 
@@ -149,7 +149,9 @@ enum KeyPart<'a> {
     Letter(char),
 }
 
-fn compare(one: &str, other: &str) -> Ordering {
+/// Compares two texts in go-yaml's natural order: `a2` comes before `a10`.
+#[must_use]
+pub fn natural_order(one: &str, other: &str) -> Ordering {
     parts(one).cmp(parts(other)).then_with(|| one.cmp(other))
 }
 
@@ -240,8 +242,8 @@ mod tests {
         for (less, more) in
             [("9", "10"), ("x19", "x100"), ("100", "120"), ("1-", "10"), ("a00", "a01"), ("a1", "a01")]
         {
-            assert_eq!(compare(less, more), Ordering::Less, "{less} {more}");
-            assert_eq!(compare(more, less), Ordering::Greater, "{more} {less}");
+            assert_eq!(natural_order(less, more), Ordering::Less, "{less} {more}");
+            assert_eq!(natural_order(more, less), Ordering::Greater, "{more} {less}");
         }
     }
 }
