@@ -305,7 +305,7 @@ mod tests {
             let verdict = Verdict { state, line: String::new() };
             let view = Self::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
             let since = since.map(|seconds| Timestamp::from_second(seconds).unwrap());
-            Self { counts: Counts { total: 2, ..view.counts }, since, ..view }
+            Self { counts: Counts { total: 2, ..view.counts }, is_outage: false, since, ..view }
         }
     }
 
@@ -491,8 +491,8 @@ mod tests {
                 "outage",
                 "failed-a",
                 "failed-b",
+                "crashing", // longer than the one that is stuck
                 "stuck",
-                "crashing",
                 "paused",
                 "held",
                 "progressing-held-back",
