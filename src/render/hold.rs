@@ -70,12 +70,15 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_planned: bool)
             "note: the plan of {target} failed and is rolled back or being rolled back; {removed} its rollback marker"
         );
     }
+    let hold = Hold::readable(workload);
+    let since = hold.as_ref().and_then(|hold| hold.since.as_deref());
     let author = last_author(workload.object(), &strategy::strategy_path(workload));
+    let author = author.filter(|author| author.is_since(since));
     let who = author.map_or_else(
         || "another client".to_owned(),
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
-    let has_plan = Hold::readable(workload).is_some_and(|hold| hold.has_plan());
+    let has_plan = hold.as_ref().is_some_and(|hold| hold.has_plan());
     let (what, strategy) = if has_plan { ("plan", "") } else { ("pause", ", the strategy is unchanged") };
     format!("note: the {what} of {target} was already ended by {who}; {removed} its annotation{strategy}")
 }

@@ -23,6 +23,14 @@ pub struct Authorship {
     pub time: Timestamp,
 }
 
+impl Authorship {
+    /// Whether the manager wrote at or after a time, as far as that is readable.
+    #[must_use]
+    pub fn is_since(&self, since: Option<&str>) -> bool {
+        since.and_then(|since| since.parse::<Timestamp>().ok()).is_none_or(|since| self.time >= since)
+    }
+}
+
 /// Returns the manager that owns fields of `spec.template` and wrote last.
 ///
 /// Managed fields store one time for each manager, so the result is an approximation. It is none if
@@ -38,12 +46,24 @@ pub fn last_author(object: &Object, path: &FieldPath) -> Option<Authorship> {
     last_owner(object, path, |_| true)
 }
 
-/// Returns the manager that changed the value at a path from an earlier one: it owns a field that differs. So it is also
-/// found among managers that wrote within one second. If no manager owns such a field, because a field was removed, it is
-/// the one that wrote last.
+/// Returns the manager that wrote last at or below a path, if it wrote since an earlier state of the object was read. A client
+/// that only removes fields leaves no stamp, so the last stamp can be older than its change.
 #[must_use]
-pub fn author_of_change(object: &Object, path: &FieldPath, before: Option<&Value>) -> Option<Authorship> {
-    owner_of_change(object, path, before).or_else(|| last_author(object, path))
+pub fn last_author_since(object: &Object, path: &FieldPath, before: &Object) -> Option<Authorship> {
+    let earlier = owners(before, path, |_| true);
+    let is_later = |author: &Authorship| {
+        !earlier.contains(author) && earlier.iter().all(|earlier| earlier.time <= author.time)
+    };
+    last_author(object, path).filter(is_later)
+}
+
+/// Returns the manager that changed the value at a path since an earlier state of the object was read: it owns a field that
+/// differs. So it is also found among managers that wrote within one second. If no manager owns such a field, because a field
+/// was removed, it is the one that [wrote since then](last_author_since).
+#[must_use]
+pub fn author_of_change(object: &Object, path: &FieldPath, before: &Object) -> Option<Authorship> {
+    owner_of_change(object, path, path.value_in(before.json()))
+        .or_else(|| last_author_since(object, path, before))
 }
 
 /// Returns the manager that owns a field that differs from an earlier value; none if fields were only removed.
@@ -205,12 +225,32 @@ mod tests {
         let template = |image: &str| json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
         for entries in [entries.to_vec(), entries.into_iter().rev().collect()] {
             let object = json!({"kind": "StatefulSet", "metadata": {"name": "db", "managedFields": entries}, "spec": {"template": template("x:2")}});
-            let author = author_of_change(
-                &Object::read(object).unwrap(),
-                &FieldPath::template(),
-                Some(&template("x:1")),
-            );
+            let before = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {"template": template("x:1")}});
+            let [object, before] = [object, before].map(|object| Object::read(object).unwrap());
+            let author = author_of_change(&object, &FieldPath::template(), &before);
             assert_eq!(author.map(|author| author.manager).as_deref(), Some("kubectl-set"));
+        }
+    }
+
+    /// Another client removed the only field that the last writer owned (part of k9s#3285).
+    #[test]
+    fn a_client_that_wrote_before_the_change_did_not_make_it() {
+        let labels =
+            |label: &str| json!({"f:spec": {"f:template": {"f:metadata": {"f:labels": {label: {}}}}}});
+        let entry = |manager: &str, second: u32, owned: &Value| json!({"manager": manager, "time": format!("2026-11-20T13:00:{second:02}Z"), "fieldsV1": owned});
+        let object = |labels: &Value, entries: &[Value]| {
+            Object::read(json!({"kind": "StatefulSet", "metadata": {"name": "db", "managedFields": entries},
+                "spec": {"template": {"metadata": {"labels": labels}}}}))
+            .unwrap()
+        };
+        let (flux, own) =
+            (entry("kustomize-controller", 1, &labels("f:a")), entry("kubectl-rollout2", 30, &labels("f:b")));
+        let before = object(&json!({"a": "1", "b": "1"}), &[flux.clone(), own]);
+        let removed = object(&json!({"a": "1"}), std::slice::from_ref(&flux));
+        let later = object(&json!({"a": "1"}), &[flux, entry("kubectl-edit", 40, &labels("f:c"))]);
+        for (now, expected) in [(removed, None), (later, Some("kubectl-edit"))] {
+            let author = author_of_change(&now, &FieldPath::template(), &before);
+            assert_eq!(author.map(|author| author.manager).as_deref(), expected);
         }
     }
 

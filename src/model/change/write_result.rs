@@ -103,9 +103,10 @@ impl Conflict {
         let recreated = broken.iter().any(|precondition| precondition.path == FieldPath::uid());
         let changed: Vec<&&FieldValue> =
             broken.iter().filter(|precondition| precondition.path != FieldPath::uid()).collect();
+        let before = patch.object_before();
         let author = changed
             .iter()
-            .filter_map(|one| author_of_change(now, &one.path, one.value.as_ref()))
+            .filter_map(|one| author_of_change(now, &one.path, before.as_ref()?))
             .max_by_key(|author| author.time);
         (!broken.is_empty()).then(|| Self {
             recreated,

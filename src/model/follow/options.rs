@@ -4,7 +4,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::api::managed_fields::last_template_author;
+use crate::api::managed_fields::last_author_since;
+use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::cause::{AllowedRestarts, Cause, CauseId, Severity};
 use crate::error::Result;
@@ -336,8 +337,7 @@ fn compare_template(written: &Workload, now: &Workload) -> RevisionMatch {
     if now.template_digest() == written.template_digest() {
         return RevisionMatch::Expected;
     }
-    let author = last_template_author(now.object());
-    let by = author.filter(|author| last_template_author(written.object()).as_ref() != Some(author));
+    let by = last_author_since(now.object(), &FieldPath::template(), written.object());
     let by = by.map(|author| format!(" by {}", author.manager)).unwrap_or_default();
     RevisionMatch::Replaced(format!("another revision replaced it: the template was changed{by}"))
 }

@@ -197,8 +197,10 @@ fn goes_below_partition(reach: Option<Reach>) -> bool {
 }
 
 fn another_template(workload: &Workload) -> StopReason {
+    let since = Hold::readable(workload).and_then(|hold| hold.since);
+    let author = last_template_author(workload.object()).filter(|author| author.is_since(since.as_deref()));
     StopReason::Changed {
-        manager: last_template_author(workload.object()).map(|author| author.manager),
+        manager: author.map(|author| author.manager),
         changes: vec!["the live template is not the one of the plan".to_owned()],
         lost_original: None,
         rolled_back_to: None,
@@ -275,7 +277,9 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
         .collect();
     let stored = Hold::readable(workload);
     if origin == Origin::Free && stored.as_ref().is_some_and(|stored| !stored.is_rolling_back()) {
+        let since = stored.as_ref().and_then(|stored| stored.since.as_deref());
         let author = last_author(workload.object(), &strategy::strategy_path(workload));
+        let author = author.filter(|author| author.is_since(since));
         reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });
     }
     reports.push(StepReport::Began { origin, already_updated });

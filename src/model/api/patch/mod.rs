@@ -106,6 +106,12 @@ impl Patch {
         patch
     }
 
+    /// Returns the object as it was read; none if the patch creates it.
+    #[must_use]
+    pub fn object_before(&self) -> Option<Object> {
+        Object::read(self.before.clone()).ok()
+    }
+
     /// Adds the precondition that the field has the value that was read.
     pub fn require_unchanged(&mut self, path: FieldPath) {
         if self.preconditions.iter().all(|precondition| precondition.path != path) {
