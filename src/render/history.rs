@@ -133,9 +133,12 @@ fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Line>
     cells
 }
 
-/// Returns the cell CHANGE-CAUSE: the cause, or the revision that it was copied from.
+/// Returns the cell CHANGE-CAUSE: the cause, or the revision that it was copied from. A rollback moves that revision below its
+/// copies.
 fn cause_cell(entry: &HistoryEntry<'_>) -> String {
+    let is_below = |origin: &Revision| origin.number.known() > entry.revision.number.known();
     match entry.cause_origin {
+        Some(origin) if is_below(origin) => format!("(as in {} below)", origin.label()),
         Some(origin) => format!("(as in {})", origin.label()),
         None => cause(entry.revision).unwrap_or_else(|| "<none>".to_owned()),
     }
@@ -184,7 +187,7 @@ pub(super) fn change_words(changes: Option<&[String]>, revision: &Revision, is_f
     match changes {
         None => {
             let images: Vec<_> = revision.images().iter().map(|image| short_digests(image)).collect();
-            format!("{}: {}", if is_first { "first" } else { "oldest kept" }, images.join(", "))
+            format!("{}: {}", if is_first { "first" } else { "previous not kept" }, images.join(", "))
         }
         Some([]) => "no change".to_owned(),
         Some(words) => words.join(", "),
@@ -360,8 +363,9 @@ mod tests {
         let observation = Observation { revisions, ..Observation::of_alone(workload) };
         let history = History::of(&observation, Timestamp::UNIX_EPOCH);
         let row = |entry: &HistoryEntry<'_>| {
-            let origin = entry.cause_origin.map(|origin| format!(" (as in {})", origin.label()));
-            format!("{} {}{}", entry.revision.label(), changes(entry), origin.unwrap_or_default())
+            let cause = cause_cell(entry);
+            let origin = if entry.cause_origin.is_some() { format!(" {cause}") } else { String::new() };
+            format!("{} {}{origin}", entry.revision.label(), changes(entry))
         };
         history.entries.iter().map(row).collect()
     }
@@ -372,13 +376,13 @@ mod tests {
             [(&[3, 6], "w:1.0", "good"), (&[4], "w:3.0", "good"), (&[5], "w:3.1", "good")];
         assert_eq!(
             rows_of_history(&kept),
-            ["4 image w:3.0 (as in 6)", "5 image w:3.1 (as in 6)", "6 image w:1.0"]
+            ["4 image w:3.0 (as in 6 below)", "5 image w:3.1 (as in 6 below)", "6 image w:1.0"]
         );
         let kept: [(&[i64], _, _); 2] = [(&[1], "w:1", "one"), (&[2], "w:2", "one")];
         assert_eq!(rows_of_history(&kept), ["1 first: w:1", "2 image w:2 (as in 1)"]);
         // Other controllers only renumber a restored revision.
         let kept: [(&[i64], _, _); 2] = [(&[3], "w:1", "one"), (&[2], "w:2", "one")];
-        assert_eq!(rows_of_history(&kept), ["2 image w:2 (as in 3)", "3 image w:1"]);
+        assert_eq!(rows_of_history(&kept), ["2 image w:2 (as in 3 below)", "3 image w:1"]);
     }
 
     #[test]
@@ -387,7 +391,7 @@ mod tests {
         let kept: [(&[i64], _, _); 3] = [(&[1], "w:1", "a"), (&[3], "x:2", "c"), (&[2, 4], "w:2", "b")];
         assert_eq!(rows_of_history(&kept)[1], "3 image x:2");
         let kept: [(&[i64], _, _); 2] = [(&[4], "w:4", "a"), (&[5], "w:5", "b")];
-        assert_eq!(rows_of_history(&kept), ["4 oldest kept: w:4", "5 image w:5"]);
+        assert_eq!(rows_of_history(&kept), ["4 previous not kept: w:4", "5 image w:5"]);
         let kept: [(&[i64], _, _); 1] = [(&[1, 3], "w:1", "a")];
         assert_eq!(rows_of_history(&kept), ["3 first: w:1"]);
     }
@@ -396,7 +400,7 @@ mod tests {
     #[test]
     fn a_revision_after_a_missing_number_is_compared_with_none() {
         let kept: [(&[i64], _, _); 3] = [(&[1, 4], "w:1", "a"), (&[3], "w:3", "a"), (&[5], "w:5", "a")];
-        let rows = ["3 oldest kept: w:3", "4 image w:1", "5 image w:5 (as in 4)"];
+        let rows = ["3 previous not kept: w:3", "4 image w:1", "5 image w:5 (as in 4)"];
         assert_eq!(rows_of_history(&kept), rows);
     }
 }

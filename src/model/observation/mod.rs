@@ -307,7 +307,9 @@ impl Observation {
         match counted.as_slice() {
             [(most, _), (next, _), ..] if most == next => None,
             [(_, revision), ..] => Some(*revision),
-            [] => recorded,
+            // With `OnDelete` the controller records only the first revision that every pod ran.
+            [] => recorded
+                .filter(|_| !self.original_strategy().as_ref().is_some_and(strategy::is_on_delete_strategy)),
         }
     }
 
@@ -321,14 +323,17 @@ impl Observation {
         if workload.recorded_stable_revision().is_none() {
             return false;
         }
-        let hold = self.stored_hold();
-        let original = match &hold {
-            Some(hold) => hold.get("strategy"),
-            None => strategy::update_strategy(workload),
-        };
-        original.is_none_or(|original| {
-            !strategy::is_on_delete_strategy(original) && strategy::partition_of(workload, original) == 0
+        self.original_strategy().is_none_or(|original| {
+            !strategy::is_on_delete_strategy(&original) && strategy::partition_of(workload, &original) == 0
         })
+    }
+
+    /// Returns the update strategy, during a hold the one before it.
+    fn original_strategy(&self) -> Option<Value> {
+        match self.stored_hold() {
+            Some(hold) => hold.get("strategy").cloned(),
+            None => strategy::update_strategy(&self.workload).cloned(),
+        }
     }
 
     /// Returns the name of the revision from which the plan for the live template began, if it is stored.

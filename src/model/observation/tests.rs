@@ -52,6 +52,23 @@ fn failed_and_succeeded_pods_are_not_counted() {
     assert_eq!(counts_and_roles(&observation), [(0, 0, None), (1, 1, Some(Role::Current))]);
 }
 
+/// With `OnDelete` the controller records the first revision for ever (opensearch-k8s-operator#310).
+#[test]
+fn the_recorded_revision_of_an_on_delete_stateful_set_is_not_stable() {
+    for (strategy, recorded, expected) in [
+        ("OnDelete", "w-1", [None, Some(Role::Current)]),
+        ("RollingUpdate", "w-1", [Some(Role::Stable), Some(Role::Updating)]),
+    ] {
+        let workload = json!({"kind": "StatefulSet", "metadata": {"name": "w", "uid": "u"},
+            "spec": {"template": template("x:2"), "updateStrategy": {"type": strategy}}, "status": {"currentRevision": recorded}});
+        let observed =
+            fixture::observation(&workload, [1, 2].map(numbered), [pod("StatefulSet", "w-0", "w-2", true)]);
+        let roles: Vec<_> = counts_and_roles(&observed).into_iter().map(|(.., role)| role).collect();
+        assert_eq!(roles, expected, "{strategy}");
+        assert_eq!(observed.stable().is_some(), strategy == "RollingUpdate");
+    }
+}
+
 #[test]
 fn a_revision_without_ready_pods_is_not_stable() {
     // `x:2` is current after the release of `x:1` was undone; the pod of `x:1` is ready or not.

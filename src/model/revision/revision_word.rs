@@ -198,13 +198,31 @@ fn is_digest(word: &str) -> bool {
     (SHORTEST_DIGEST..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Lists the revisions, or the first and the last if there are many.
+/// The most revisions that a message lists one by one, and the most series of numbers.
+const LISTED: usize = 10;
+
+/// Lists the revisions. Of many, numbers in a row are one series, and the oldest series are left out: `..., 46, 48 to 50, 53`.
 fn listed(revisions: &Revisions) -> String {
-    let labels: Vec<_> = revisions.iter().map(Revision::label).collect();
-    match labels.as_slice() {
-        [oldest, .., newest] if labels.len() > 10 => format!("{oldest} to {newest}"),
-        _ => labels.join(", "),
+    let mut series: Vec<Vec<&Revision>> = Vec::new();
+    for revision in revisions.iter() {
+        let number = revision.number.known();
+        let follows = |before: &Revision| {
+            number.is_some() && number == before.number.known().map(|one| one.saturating_add(1))
+        };
+        match series.last_mut().filter(|series| series.last().is_some_and(|last| follows(last))) {
+            Some(series) => series.push(revision),
+            None => series.push(vec![revision]),
+        }
     }
+    let are_few = revisions.len() <= LISTED;
+    let words = series.iter().map(|series| match series.as_slice() {
+        [first, _, .., last] if !are_few => format!("{} to {}", first.label(), last.label()),
+        all => all.iter().map(|one| one.label()).collect::<Vec<_>>().join(", "),
+    });
+    let words: Vec<_> = words.collect();
+    let shown = words.split_at(words.len().saturating_sub(LISTED)).1;
+    let start = if shown.len() < words.len() { "..., " } else { "" };
+    format!("{start}{}", shown.join(", "))
 }
 
 fn described(revision: &Revision) -> String {
@@ -225,6 +243,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::observation::fixture;
+    use serde_json::json;
+
+    #[test]
+    fn the_missing_word_lists_what_exists() {
+        for (numbers, expected) in [
+            (vec![], "there are none"),
+            (vec![1, 2, 4], "there are 1, 2, 4"),
+            (
+                (46..=63).filter(|number| ![47, 51, 52].contains(number)).collect(),
+                "there are 46, 48 to 50, 53 to 63",
+            ),
+            (
+                (1..=60).filter(|number| number % 5 > 2).collect(),
+                "there are ..., 13, 14, 18, 19, 23, 24, 28, 29, 33, 34, 38, 39, 43, 44, 48, 49, 53, 54, 58, 59",
+            ),
+        ] {
+            let workload = json!({"kind": "Deployment", "metadata": {"name": "w", "uid": "u"}, "spec": {}});
+            let revision = |number: i64| fixture::revision(&format!("w-{number}"), number, &json!({}));
+            let observed = fixture::observation(&workload, numbers.into_iter().map(revision), []);
+            let error = RevisionWord::Number(99).find(&observed.revisions).unwrap_err();
+            assert_eq!(error.to_string(), format!("no revision 99 in the history; {expected}"));
+        }
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
