@@ -135,7 +135,7 @@ fn prepared<'a>(
     let stable = start.rollback_revision(observed).map_err(RollbackResult::NotStarted)?;
     let undo = undo(observed, stable, &UndoOptions::default())
         .map_err(|error| RollbackResult::not_written(&error))?;
-    let warnings = owner_warnings::before_an_undo(workload).into_iter();
+    let warnings = owner_warnings::before_an_undo(workload, Some(stable)).into_iter();
     let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
     let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
     warnings.for_each(|line| messages.err_line_once(&line));

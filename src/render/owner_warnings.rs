@@ -4,37 +4,61 @@ use serde_json::Value;
 
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::patch::FieldPath;
-use crate::model::change::owners::{ManifestOwner, apply_reverts, owners};
+use crate::model::change::last_applied::{NextApply, restored_fields};
 use crate::model::change::undo::UndoOptions;
 use crate::model::hold::plan::Plan;
 use crate::model::kind::fields::spec_path;
+use crate::model::kind::owners::{ManifestOwner, owners};
 use crate::model::kind::{Workload, strategy};
 use crate::model::revision::Revision;
 use crate::model::text::plural::joined;
 use crate::model::text::shell_command::{Word, command};
 
-/// Returns a warning of each controller and tool that may revert a rollback, but not of `kubectl apply`.
+/// Returns a warning of each controller and tool that may revert a rollback, but not of `kubectl apply`. Without a target the
+/// rollback is not possible.
 #[must_use]
-pub fn before_an_undo(workload: &Workload) -> Vec<String> {
+pub fn before_an_undo(workload: &Workload, to: Option<&Revision>) -> Vec<String> {
     let owners = owners(workload, &FieldPath::template()).into_iter();
-    let warning = |owner: ManifestOwner| {
-        let (target, (who, advice)) = (workload.target(), introduced(&owner));
-        format!("warning: {who} manages {target} and may apply its manifest again; {advice}")
+    let warning = |owner: ManifestOwner| match &owner {
+        ManifestOwner::ServerSideApply(manager) => before_a_server_side_apply(manager, workload, to),
+        _ => {
+            let (target, (who, advice)) = (workload.target(), introduced(&owner));
+            format!("warning: {who} manages {target} and may apply its manifest again; {advice}")
+        }
     };
     owners.filter(|owner| *owner != ManifestOwner::Apply).map(warning).collect()
 }
 
-/// Returns the warning that the next `kubectl apply` reverts a rollback to a revision. This is less important than the other
-/// warnings, because a user runs it.
+/// The API server keeps the fields of `Update` and of `Apply` apart, also of one manager. So a rollback by any manager is in
+/// conflict with the next server-side apply, and what it restores stays.
+fn before_a_server_side_apply(manager: &str, workload: &Workload, to: Option<&Revision>) -> String {
+    let restored = to.map(|to| restored_fields(workload, to)).unwrap_or_default();
+    let restored =
+        if restored.is_empty() { "what this rollback restores".to_owned() } else { restored.join(", ") };
+    format!(
+        "warning: the next server-side apply of {} by {manager:?} conflicts with this rollback; with --force-conflicts it \
+         does not remove {restored}; to avoid both, apply the earlier manifest instead",
+        workload.target()
+    )
+}
+
+/// Returns the warnings about the next `kubectl apply` after a rollback to a revision: what it changes again, and what it does
+/// not remove. These are less important than the other warnings, because a user runs it.
 #[must_use]
-pub fn of_apply(workload: &Workload, target: &Revision, options: &UndoOptions) -> Option<String> {
-    let is_reverted = !options.sync_last_applied && apply_reverts(workload, target);
-    is_reverted.then(|| {
-        let target = workload.target();
-        format!(
-            "warning: the next kubectl apply of the present manifest of {target} changes the template again; correct it too"
-        )
-    })
+pub fn of_apply(workload: &Workload, to: &Revision, options: &UndoOptions) -> Vec<String> {
+    let apply = format!("warning: the next kubectl apply of the present manifest of {}", workload.target());
+    let next = match NextApply::after(workload, to) {
+        Ok(next) => next.unwrap_or_default(),
+        Err(_) => return vec![format!("{apply} may change the template again; correct it too")],
+    };
+    let changes = next.changes.join(", ");
+    let changes = (!changes.is_empty())
+        .then(|| format!("{apply} changes the template again: {changes}; correct it too"));
+    let keeps = next.keeps.join(", ");
+    let is_kept = !keeps.is_empty() && !options.sync_last_applied;
+    let keeps =
+        is_kept.then(|| format!("{apply} does not remove {keeps}; with undo --sync-last-applied it does"));
+    changes.into_iter().chain(keeps).collect()
 }
 
 /// Returns the warning that an owner may revert what `kubectl apply` changes.
@@ -47,12 +71,21 @@ pub fn before_an_apply(owner: &ManifestOwner, workload: &Workload) -> String {
     }
 }
 
-/// Returns the warning of a Kruise Rollout that drives the workload. The other owners do not revert a restart.
+/// Returns a warning of each controller and tool that may remove the annotation of a restart, which replaces the pods again,
+/// and of a Kruise Rollout, which drives the workload. An apply by kubectl leaves the annotation alone.
 #[must_use]
 pub fn before_a_restart(workload: &Workload) -> Vec<String> {
     let owners = owners(workload, &FieldPath::template()).into_iter();
-    let drivers = owners.filter(|owner| matches!(owner, ManifestOwner::KruiseRollout(_)));
-    drivers.map(|owner| drives(&owner, workload)).collect()
+    let warning = |owner: ManifestOwner| match owner {
+        ManifestOwner::Apply | ManifestOwner::ServerSideApply(_) => None,
+        ManifestOwner::KruiseRollout(_) => Some(drives(&owner, workload)),
+        ManifestOwner::ArgoCd(_) | ManifestOwner::Flux(_) | ManifestOwner::Helm(..) => {
+            let (target, (who, _)) = (workload.target(), introduced(&owner));
+            let removes = "may remove the annotation of the restart, which replaces the pods again";
+            Some(format!("warning: {who} manages {target} and {removes}"))
+        }
+    };
+    owners.filter_map(warning).collect()
 }
 
 fn drives(owner: &ManifestOwner, workload: &Workload) -> String {
@@ -69,6 +102,7 @@ pub fn before_a_hold(workload: &Workload) -> Vec<String> {
         ManifestOwner::Apply => format!(
             "warning: {target} was applied from a manifest that sets {field}; applying it again ends the pause"
         ),
+        ManifestOwner::KruiseRollout(_) => drives(&owner, workload),
         owner => {
             let (who, _) = introduced(&owner);
             format!("warning: {who} manages {target} and ends the pause if its manifest sets {field}")

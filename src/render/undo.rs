@@ -17,7 +17,7 @@ use crate::model::change;
 use crate::model::change::undo::{Doubt, TargetRevision, Undo, UndoOptions};
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::hold::plan::is_rollback_held;
-use crate::model::hold::{HeldBy, step_command};
+use crate::model::hold::{HeldBy, resume_command, step_command};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -213,7 +213,7 @@ pub fn ignored_flags(workload: &Workload, options: &UndoOptions) -> Vec<String> 
     let (target, flags) = (workload.target(), ignored.join(", "));
     let note = (!ignored.is_empty())
         .then(|| format!("note: ignored {flags}: {target} already has the template of the revision"));
-    let resume = || command("hint: kubectl rollout2 resume {}", [workload.command_target()]);
+    let resume = || command("hint: {}", [resume_command(workload)]);
     note.into_iter().chain(stays_paused.then(resume)).collect()
 }
 

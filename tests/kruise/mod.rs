@@ -4,6 +4,7 @@
 
 mod causes;
 pub(crate) mod cluster;
+mod driven;
 mod foretold;
 mod history;
 mod list_and_preview;

@@ -5,6 +5,7 @@
 mod dry_run;
 mod failed_since;
 mod kubectl_texts;
+mod next_apply;
 mod outages;
 mod questions;
 mod replaced_pods;

@@ -83,6 +83,38 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
     }
 }
 
+/// Another client removed the annotation of the restart, which leaves no stamp (k9s#3285).
+#[tokio::test(start_paused = true)]
+async fn a_client_that_wrote_before_the_restart_did_not_end_it() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    let labels = json!({"spec": {"template": {"metadata": {"labels": {"team": "shop"}}}}});
+    cluster.editor().patch_as("kustomize-controller", Format::Merge, &web, &labels);
+    cluster.advance(60).await;
+    let annotations = json!({"spec": {"template": {"metadata": {"annotations": null}}}});
+    cluster.later(1000, move |editor| editor.patch_as("operator", Format::Merge, &web, &annotations));
+    let output = cluster.run("restart deployment/web --wait --timeout 60s").await;
+    output.ends(4).reports("the template was changed\n");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_of_a_workload_with_an_owner_has_a_warning() {
+    for (marks, who) in [
+        (
+            json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:default/web"}}),
+            "Argo CD (shop)",
+        ),
+        (json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "shop"}}), "Flux (shop)"),
+        (json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}}), "Helm"),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(1, &json!({})).await;
+        cluster.editor().patch(&web, &json!({"metadata": marks}));
+        let expected = format!(
+            "warning: {who} manages deployment/web and may remove the annotation of the restart, which replaces the pods again\n"
+        );
+        cluster.run("restart deployment/web").await.ends(0).reports(&expected);
+    }
+}
+
 /// The owner would apply the release that works.
 #[tokio::test(start_paused = true)]
 async fn after_an_undo_that_fails_the_owner_is_not_to_run_again() {

@@ -89,9 +89,13 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
     for prepared in all.iter_mut().flatten() {
         prepared.is_announced = true;
         let observed = &prepared.observed;
-        writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload));
+        let target = target_of(observed, request);
+        writer.ui.err_lines_once(owner_warnings::before_an_undo(
+            &observed.workload,
+            target.as_ref().ok().copied(),
+        ));
         let workload = observed.workload.target();
-        match target_of(observed, request) {
+        match target {
             Ok(target) if is_live(observed, target) => {
                 writer.ui.err_line(&format!("{workload} already runs revision {}", target.label()));
                 announce_deletions(observed, target, request, writer);
@@ -123,7 +127,7 @@ async fn roll_back_workload(
     }
     for _ in 0..MAX_CONFLICTS {
         let observed = &prepared.observed;
-        writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload));
+        writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload, Some(&target)));
         if is_live(observed, &target) {
             announce_deletions(observed, &target, request, writer);
             print_skipped(&observed.workload, &target.label(), writer);

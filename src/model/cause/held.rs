@@ -4,11 +4,10 @@ use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::api::pod::Pod;
 use crate::hold::plan::original_min_ready_seconds;
-use crate::hold::{hold_words, is_annotation_lost};
+use crate::hold::{hold_words, is_annotation_lost, pause_words};
 use crate::kind::verdict::RolloutState;
 use crate::kind::{Workload, strategy};
 use crate::text::plural::plural;
-use crate::text::shell_command::command;
 
 /// Returns the holds: a pause, a plan, `OnDelete`, a partition or a node selector keeps pods outdated.
 pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> impl Iterator<Item = Cause> {
@@ -24,10 +23,7 @@ pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> impl Ite
 
 fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let workload = &context.observed.workload;
-    (state == RolloutState::Paused).then(|| {
-        let how = command("paused, until kubectl rollout2 resume {}", [workload.command_target()]);
-        Cause::new(CauseId::Paused, how)
-    })
+    (state == RolloutState::Paused).then(|| Cause::new(CauseId::Paused, pause_words(workload)))
 }
 
 /// Returns the cause for a plan that holds no pod outdated, or that keeps updated pods from counting as available, with how far

@@ -1,8 +1,8 @@
 //! What each verb that writes changes, and what it tells before.
 
 pub mod effect;
+pub mod last_applied;
 pub mod other_objects;
-pub mod owners;
 pub mod preview;
 pub mod quotas;
 pub mod restart;

@@ -6,6 +6,7 @@ use crate::api::patch::{FieldPath, Patch};
 use crate::diff::pod_update::UpdatedPods;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kind::Workload;
+use crate::kind::owners::refuse_driven;
 use crate::kind::strategy;
 use crate::kind::update_budget::PodUpdatePolicy;
 use crate::revision::CHANGE_CAUSE;
@@ -21,6 +22,7 @@ use crate::text::shell_command::command;
 /// annotation.
 pub fn restart(workload: &Workload, now: Timestamp, cause: Option<&str>) -> Result<Patch> {
     if workload.is_paused() {
+        refuse_driven(workload, "approve")?;
         return Err(refused_while_paused(workload));
     }
     let mut patch = Patch::of(workload.object());

@@ -11,8 +11,8 @@ pub use pause::{
 pub(crate) use pause::{end_pause, holding_fields};
 pub(crate) use summary::NEXT_CHANGE_PAUSED;
 pub use summary::{
-    brief_hold, hold_json, hold_words, left_fields, left_words, next_change_hold, restored_words,
-    resume_and_step_command, step_command,
+    brief_hold, hold_json, hold_words, left_fields, left_words, next_change_hold, pause_words,
+    restored_words, resume_and_step_command, resume_command, step_command,
 };
 
 #[cfg(test)]

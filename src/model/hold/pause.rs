@@ -12,6 +12,7 @@ use crate::api::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::{HOLD_ANNOTATION, Hold, completed_rollback, require_fields};
 use crate::kind::fields::HoldFields;
+use crate::kind::owners::refuse_driven;
 use crate::kind::{PresentPods, Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::Revision;
@@ -176,10 +177,14 @@ pub enum Resume {
 /// controller updates the remaining pods.
 ///
 /// # Errors
-/// If the annotation of the hold is not readable, and for a kind that cannot be held.
+/// If the annotation of the hold is not readable, for a kind that cannot be held, and if a controller that drives the rollouts
+/// paused it.
 pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     let mut patch = Patch::of(workload.object());
     require_hold(workload, "resumed")?;
+    if workload.is_paused() {
+        refuse_driven(workload, "approve")?;
+    }
     let Some(mut hold) = Hold::of(workload)? else {
         end_pause(workload, &mut patch);
         return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });

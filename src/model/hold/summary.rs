@@ -7,6 +7,7 @@ use crate::api::patch::Patch;
 use crate::diff::{Change, Diff, SecretValues, short_text};
 use crate::hold::plan::{Hold, Plan};
 use crate::kind::fields::spec_path;
+use crate::kind::owners::{driver, driver_command};
 use crate::kind::{Workload, strategy};
 use crate::revision::template::Template;
 use crate::text::plural::plural;
@@ -120,8 +121,19 @@ pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
     Some((format!("{what}: {} of {} updated", counts.updated, counts.wanted), command))
 }
 
-fn resume_command(workload: &Workload) -> Word {
-    Word::command("kubectl rollout2 resume {}", [workload.command_target()])
+/// Returns the command that ends a pause: that of the controller that drives the rollouts, or `resume`.
+#[must_use]
+pub fn resume_command(workload: &Workload) -> Word {
+    driver_command(workload, "approve")
+        .unwrap_or_else(|| Word::command("kubectl rollout2 resume {}", [workload.command_target()]))
+}
+
+/// Returns that a workload is paused, and the command that ends it: `paused by the Kruise Rollout web, until kubectl kruise
+/// rollout approve rollout/web`.
+#[must_use]
+pub fn pause_words(workload: &Workload) -> String {
+    let by = driver(workload).map(|driver| format!(" by {driver}")).unwrap_or_default();
+    format!("paused{by}, until {}", resume_command(workload))
 }
 
 /// Returns the commands that resume a paused plan, and then continue or replace it.

@@ -11,6 +11,7 @@ pub mod deployment;
 pub mod deployment_hold;
 pub mod fields;
 mod hold_method;
+pub mod owners;
 pub mod revision_store;
 pub mod stateful_set;
 pub mod strategy;

@@ -4,10 +4,10 @@ use super::event::StepOptions;
 use super::step_kind;
 use crate::api::count::as_count;
 use crate::change::effect::UpdatedPods;
-use crate::change::owners::{driver, driver_command};
 use crate::diff::pod_update::needs_only_resize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::{Amount, BatchSize, OnFailure, Plan, Reach, StartRevision};
+use crate::kind::owners::refuse_driven;
 use crate::kind::update_budget::PodUpdatePolicy;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -17,13 +17,7 @@ use crate::text::shell_command::command;
 /// Refuses options that are invalid for this workload or these permissions.
 pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
-    if let Some(driver) = driver(workload) {
-        let sentence = format!("{driver} drives the rollout of {}", workload.target());
-        let advice = "use the steps of that rollout; two programs would undo each other's changes";
-        let hint =
-            driver_command(workload).map_or_else(|| advice.to_owned(), |step| format!("{advice}: {step}"));
-        return Err(Error::new(ErrorKind::Refused, sentence).hint(hint));
-    }
+    refuse_driven(workload, "approve")?;
     let kind = step_kind(workload)?;
     check_flags(options, kind.flags(workload), workload)?;
     kind.check_options(workload, options)?;

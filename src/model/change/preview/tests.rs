@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
-use crate::change::owners::ManifestOwner;
+use crate::kind::owners::ManifestOwner;
 use crate::observation::fixture::{self, pod, revision};
 
 fn template(image: &str) -> Value {

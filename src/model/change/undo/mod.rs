@@ -12,11 +12,12 @@ use crate::api::managed_fields::LAST_APPLIED;
 use crate::api::object::Object;
 use crate::api::patch::{FieldPath, Patch};
 use crate::change::effect::Effect;
-use crate::change::owners::synced_config;
+use crate::change::last_applied::synced_config;
 use crate::change::stuck_pods::stuck_pods;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::{HOLD_ANNOTATION, Hold, require_fields};
 use crate::hold::{end_pause, lost_hold};
+use crate::kind::owners::{driver_command, refuse_driven};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::{CHANGE_CAUSE, Revision, RevisionWord};
@@ -62,7 +63,7 @@ pub fn is_live(observation: &Observation, revision: &Revision) -> bool {
 /// Annotations of the workload stay, except the change-cause, which belongs to the revision.
 ///
 /// # Errors
-/// If the workload is paused and stays so, if the revision has no usable template, or if the hold
+/// If the workload is paused and stays so, or by a controller that drives its rollouts, if the revision has no usable template, or if the hold
 /// or the last-applied configuration is not readable.
 pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOptions) -> Result<Undo<'a>> {
     let workload = &observation.workload;
@@ -80,6 +81,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
         patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     }
     if workload.is_paused() {
+        refuse_driven(workload, "undo")?;
         if !options.resume && Hold::in_force(workload).is_none() {
             let is_default =
                 matches!(TargetRevision::Previous.find(observation), Ok(one) if one.name == to.name);
@@ -106,7 +108,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     if options.sync_last_applied
         && let Some(text) = workload.object().annotation(LAST_APPLIED)
     {
-        let synced = synced_config(text, raw.json(), workload)?;
+        let synced = synced_config(text, &raw, workload)?;
         patch.set(FieldPath::annotation(LAST_APPLIED), synced.into());
     }
     let effect = Effect::of(observation, Some(to), patch.after());
@@ -289,6 +291,9 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
     let is_stuck = !stuck_pods(observation, &observation.workload, Some(to)).is_empty();
     let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
     let workload = &observation.workload;
+    if let Some(undo) = driver_command(workload, "undo").filter(|_| workload.is_paused()) {
+        return Some(command("{}", [undo]));
+    }
     let is_refused = workload.is_paused() && Hold::in_force(workload).is_none();
     let resume = Word::command(if is_refused { " --resume" } else { "" }, []);
     Some(command("kubectl rollout2 undo {}{}{}{}", [workload.command_target(), to_flag, stuck, resume]))

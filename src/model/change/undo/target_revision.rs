@@ -44,7 +44,7 @@ impl TargetRevision {
                 let revisions = &observation.revisions;
                 revisions.before_live(*steps).ok_or_else(|| word.missing(revisions))
             }
-            Self::Named(word) => word.find_for_flag("--to-revision", &observation.revisions),
+            Self::Named(word) => word.find_for_flag("--to", &observation.revisions),
         }
     }
 }
@@ -112,7 +112,7 @@ fn previous(observation: &Observation) -> Result<Option<&Revision>> {
     match newest.number.known() {
         // Several revisions have the number: refuse, as for --to-revision.
         Some(number) if others().filter(|other| other.number.known() == Some(number)).count() > 1 => {
-            RevisionWord::Number(number).find_for_flag("--to-revision", revisions).map(Some)
+            RevisionWord::Number(number).find_for_flag("--to", revisions).map(Some)
         }
         _ => Ok(Some(newest)),
     }

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::*;
 use crate::api::object::Object;
-use crate::change::owners::apply_reverts;
 use crate::hold::HeldBy;
 use crate::hold::plan::{Pace, Plan, Reach};
 use crate::kind::fields::HoldFields;
@@ -233,27 +232,6 @@ fn the_last_applied_configuration_is_synced_on_request_only() {
 }
 
 #[test]
-fn an_apply_reverts_a_rollback_unless_its_manifest_has_the_revision() {
-    let applied = |template: &Value| json!({"spec": {"template": template}}).to_string();
-    let with_more = json!({"metadata": {"labels": {"app": "w", "new": "1"}}, "spec": {"containers": []}});
-    for (last_applied, reverts) in [
-        (Some(applied(&template("x:2"))), true),
-        (Some(applied(&with_more)), true),
-        (Some("{".to_owned()), true),
-        (Some(applied(&template("x:1"))), false),
-        // Fields that the manifest leaves out stay as they are.
-        (Some(applied(&json!({"spec": {"containers": [{"name": "c"}]}}))), false),
-        (None, false),
-    ] {
-        let annotations = last_applied.as_ref().map(|text| json!({LAST_APPLIED: text})).unwrap_or_default();
-        let rest = json!({"metadata": {"annotations": annotations}});
-        let observed = observed_with("Deployment", &template("x:1"), &rest, &[0]);
-        let target = observed.revisions.iter().next().unwrap();
-        assert_eq!(apply_reverts(&observed.workload, target), reverts, "{last_applied:?}");
-    }
-}
-
-#[test]
 fn a_revision_without_a_template_is_refused() {
     let observation = observed_with("Deployment", &json!({"metadata": {"labels": {}}}), &json!({}), &[]);
     let object = json!({"kind": "ReplicaSet", "metadata": {"name": "w-1"}});
@@ -301,63 +279,4 @@ proptest! {
             }
         }
     }
-}
-
-fn synced_template(applied: &Value, revision: &Value) -> Value {
-    let workload = json!({"kind": "Deployment", "metadata": {"name": "web"}});
-    let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
-    let text = json!({"spec": {"replicas": 3, "template": applied}}).to_string();
-    let applied_config: Value =
-        serde_json::from_str(&synced_config(&text, revision, &workload).unwrap()).unwrap();
-    assert_eq!(applied_config["spec"]["replicas"], 3);
-    applied_config["spec"]["template"].clone()
-}
-
-#[test]
-fn applied_fields_follow_the_revision_and_nothing_is_added() {
-    let applied = json!({"metadata": {"labels": {"app": "web", "new": "1"}}, "spec": {"containers": [
-        {"name": "web", "image": "web:2", "args": ["-a"], "ports": [{"containerPort": 80}], "env": [{"name": "A", "value": "2"}, {"name": "B", "value": "2"}]},
-        {"name": "sidecar", "image": "s:1"},
-    ]}});
-    let revision = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"dnsPolicy": "ClusterFirst", "containers": [
-        {"name": "init", "image": "i:1"},
-        {"name": "web", "image": "web:1", "args": ["-b", "-c"], "imagePullPolicy": "Always", "ports": [{"containerPort": 80, "protocol": "TCP"}],
-            "env": [{"name": "C", "value": "1"}, {"name": "A", "value": "1"}]},
-    ]}});
-    assert_eq!(
-        synced_template(&applied, &revision),
-        json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [
-            {"name": "web", "image": "web:1", "args": ["-b", "-c"], "ports": [{"containerPort": 80}],
-                "env": [{"name": "A", "value": "1"}]},
-        ]}})
-    );
-}
-
-#[test]
-fn an_equal_configuration_stays_unchanged() {
-    let workload = json!({"kind": "Deployment", "metadata": {"name": "web"}});
-    let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
-    let text = "{\"kind\":\"Deployment\",\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"args\":[\"\\u003ca\"],\"name\":\"c\"}]}}}}\n";
-    let template = json!({"spec": {"containers": [{"name": "c", "args": ["<a"], "image": "x"}]}});
-    assert_eq!(synced_config(text, &template, &workload).unwrap(), text);
-}
-
-#[test]
-fn an_invalid_configuration_is_refused() {
-    let workload = json!({"kind": "Deployment", "metadata": {"name": "web"}});
-    let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
-    for text in ["", "{", "[]", "1"] {
-        assert!(synced_config(text, &json!({}), &workload).is_err(), "{text:?}");
-    }
-    assert_eq!(synced_config("{}", &json!({}), &workload).unwrap(), "{}");
-}
-
-/// Two ports can share a number and differ in protocol, so every key field must match.
-#[test]
-fn an_element_is_matched_by_all_of_its_key_fields() {
-    let port = |protocol: &str, name: &str| json!({"containerPort": 53, "protocol": protocol, "name": name});
-    let containers = |ports: Value| json!({"spec": {"containers": [{"name": "dns", "ports": ports}]}});
-    let applied_config = containers(json!([port("TCP", "new")]));
-    let revision = containers(json!([port("UDP", "udp"), port("TCP", "tcp")]));
-    assert_eq!(synced_template(&applied_config, &revision), containers(json!([port("TCP", "tcp")])));
 }

@@ -1,15 +1,12 @@
-//! Tools that own a manifest of a workload and may revert a change, and the manifest that `kubectl apply` stored.
+//! Tools that own a manifest of a workload and may revert a change.
 
 use serde_json::{Map, Value};
 
 use crate::api::managed_fields::{LAST_APPLIED, appliers, managers};
 use crate::api::object::Object;
 use crate::api::patch::FieldPath;
-use crate::diff;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kind::Workload;
-use crate::revision::Revision;
-use crate::text::json::go_json;
 use crate::text::shell_command::{Word, command};
 
 /// A tool that owns a manifest of the workload.
@@ -92,12 +89,29 @@ pub fn driver(workload: &Workload) -> Option<String> {
     is_driven.then(|| "Argo Rollouts".to_owned())
 }
 
-/// Returns the command that continues the rollouts of the workload, where its controller has one.
+/// Returns the command of the controller that drives the rollouts of the workload, where it has one: `kubectl kruise rollout
+/// VERB`. `approve` begins the next step, `undo` rolls back.
 #[must_use]
-pub fn driver_command(workload: &Workload) -> Option<String> {
+pub fn driver_command(workload: &Workload, verb: &'static str) -> Option<Word> {
     let Some(ManifestOwner::KruiseRollout(name)) = kruise_rollout(workload.object()) else { return None };
     let name = Word::text(name.as_deref().unwrap_or("ROLLOUT"), "ROLLOUT");
-    Some(command("kubectl kruise rollout approve rollout/{}{}", [name, workload.in_namespace()]))
+    let words = [Word::text(verb, "VERB"), name, workload.in_namespace()];
+    Some(Word::command("kubectl kruise rollout {} rollout/{}{}", words))
+}
+
+/// Refuses what only the controller that drives the rollouts of a workload may do.
+///
+/// # Errors
+/// If there is one. The hint is its [command](driver_command) with this verb.
+pub fn refuse_driven(workload: &Workload, verb: &'static str) -> Result<()> {
+    let Some(driver) = driver(workload) else { return Ok(()) };
+    let sentence = format!("{driver} drives the rollout of {}", workload.target());
+    let advice = "use the steps of that rollout; two programs would undo each other's changes".to_owned();
+    let hint = match driver_command(workload, verb) {
+        Some(step) => advice + &command(": {}", [step]),
+        None => advice,
+    };
+    Err(Error::new(ErrorKind::Refused, sentence).hint(hint))
 }
 
 fn argo_cd(object: &Object) -> Option<ManifestOwner> {
@@ -158,84 +172,6 @@ fn is_marked(object: &Object, prefix: &str) -> bool {
     let maps = ["/metadata/annotations", "/metadata/labels"].into_iter();
     let mut marks = maps.filter_map(|map| object.at(map)?.as_object()).flat_map(Map::keys);
     marks.any(|mark| mark.starts_with(prefix))
-}
-
-/// Whether `kubectl apply` of the manifest that was applied last changes the template of a revision. A manifest that is not
-/// readable may set anything.
-#[must_use]
-pub fn apply_reverts(workload: &Workload, target: &Revision) -> bool {
-    let Some(text) = workload.object().annotation(LAST_APPLIED) else { return false };
-    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
-    let synced = synced_config(text, target.template().json(), workload);
-    synced.map_or(true, |synced| value(&synced) != value(text))
-}
-
-/// Returns the last-applied configuration with the template of the revision (`--sync-last-applied`).
-///
-/// `kubectl apply` removes fields that the last-applied configuration contains and the manifest
-/// lacks. After a rollback it still contains the fields of the later release, so applying the
-/// earlier manifest would change the template again. Each field of its template takes the value of
-/// the revision, or is removed if the revision lacks it. Nothing is added, because `kubectl apply`
-/// ignores fields that it never applied.
-///
-/// # Errors
-/// If it is not a JSON object.
-pub(super) fn synced_config(text: &str, template: &Value, workload: &Workload) -> Result<String> {
-    let mut applied_config: Value = serde_json::from_str(text)
-        .ok()
-        .filter(Value::is_object)
-        .ok_or_else(|| unreadable_config(workload))?;
-    if let Some(applied) = applied_config.pointer_mut("/spec/template") {
-        align("template", applied, template);
-    }
-    // kubectl ends it with a newline; an unchanged configuration stays equal byte by byte.
-    let end = if text.ends_with('\n') { "\n" } else { "" };
-    Ok(go_json(&applied_config) + end)
-}
-
-fn align(name: &str, applied: &mut Value, revision: &Value) {
-    match (&mut *applied, revision) {
-        (Value::Object(members), Value::Object(revision_value)) => members.retain(|member, value| {
-            let Some(revision_value) = revision_value.get(member) else { return false };
-            align(member, value, revision_value);
-            true
-        }),
-        (Value::Array(elements), Value::Array(revision_value)) => match diff::identity_fields(name) {
-            Some(fields) => {
-                elements.retain_mut(|element| match matching_element(element, revision_value, fields) {
-                    Some(revision_value) => {
-                        align("", element, revision_value);
-                        true
-                    }
-                    None => false,
-                });
-            }
-            None => *applied = revision.clone(),
-        },
-        _ => *applied = revision.clone(),
-    }
-}
-
-/// Returns the element with the same key fields, as far as the configuration contains them.
-/// Defaults such as a port's protocol are only in the revision.
-fn matching_element<'a>(element: &Value, revision_value: &'a [Value], fields: &[&str]) -> Option<&'a Value> {
-    let field = |of: &Value, path: &str| -> Option<Value> {
-        path.split('.').try_fold(of, |value, member| value.get(member)).cloned()
-    };
-    let applied: Vec<(&str, Value)> =
-        fields.iter().filter_map(|path| Some((*path, field(element, path)?))).collect();
-    let is_same = |other: &&Value| {
-        !applied.is_empty() && applied.iter().all(|(path, value)| field(other, path).as_ref() == Some(value))
-    };
-    revision_value.iter().find(is_same)
-}
-
-fn unreadable_config(workload: &Workload) -> Error {
-    let message = format!(
-        "the last-applied configuration of {} is not readable, so it cannot be synced",
-        workload.target()
-    );
-    Error::new(ErrorKind::Malformed, message).hint("run undo without --sync-last-applied")
 }
 
 #[cfg(test)]
