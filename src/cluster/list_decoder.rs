@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::api::object::{Object, drop_managed_fields};
-use crate::model::api::resource_type::ResourceType;
+use crate::model::api::resource_type::{CONTROLLER_REVISION, ResourceType};
 use crate::model::kind;
 
 /// A decoded page.
@@ -34,7 +34,7 @@ struct RawPage<'a> {
 }
 
 /// Decodes a page of objects of a type; none when the JSON is not a list of objects. `is_whole` says that the objects keep
-/// their managed fields, as workloads always do. The kind and apiVersion that items of a list lack are added.
+/// their managed fields, as workloads and ControllerRevisions always do, whose stamps date a change. The kind and apiVersion that items of a list lack are added.
 pub(super) fn read_page<T>(
     json: &[u8],
     type_: &ResourceType,
@@ -43,7 +43,7 @@ pub(super) fn read_page<T>(
 ) -> Option<Page<T>> {
     let page: RawPage<'_> = serde_json::from_slice(json).ok()?;
     let items = page.items.unwrap_or_default();
-    let is_used = is_whole || kind::of_type(type_).is_some();
+    let is_used = is_whole || type_ == &CONTROLLER_REVISION || kind::of_type(type_).is_some();
     let mut kept = Vec::new();
     for item in &items {
         let mut item: Value = serde_json::from_str(item.get()).ok()?;
@@ -96,9 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn only_workloads_keep_their_managed_fields() {
+    fn workloads_and_revisions_keep_their_managed_fields() {
         let list = json!({"items": [{"metadata": {"name": "a", "managedFields": [{}]}, "spec": {"managedFields": 1}}]});
-        for (type_, is_kept) in [(&POD, false), (Deployment.type_(), true)] {
+        for (type_, is_kept) in [(&POD, false), (&CONTROLLER_REVISION, true), (Deployment.type_(), true)] {
             let list = all(&list, type_).unwrap();
             assert_eq!(list.kept[0].at("/metadata/managedFields").is_some(), is_kept);
             assert!(list.kept[0].at("/spec/managedFields").is_some());

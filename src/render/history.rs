@@ -187,7 +187,7 @@ pub(super) fn change_words(changes: Option<&[String]>, revision: &Revision, is_f
     match changes {
         None => {
             let images: Vec<_> = revision.images().iter().map(|image| short_digests(image)).collect();
-            format!("{}: {}", if is_first { "first" } else { "previous not kept" }, images.join(", "))
+            format!("{}: {}", if is_first { "first" } else { "previous unknown" }, images.join(", "))
         }
         Some([]) => "no change".to_owned(),
         Some(words) => words.join(", "),
@@ -391,7 +391,7 @@ mod tests {
         let kept: [(&[i64], _, _); 3] = [(&[1], "w:1", "a"), (&[3], "x:2", "c"), (&[2, 4], "w:2", "b")];
         assert_eq!(rows_of_history(&kept)[1], "3 image x:2");
         let kept: [(&[i64], _, _); 2] = [(&[4], "w:4", "a"), (&[5], "w:5", "b")];
-        assert_eq!(rows_of_history(&kept), ["4 previous not kept: w:4", "5 image w:5"]);
+        assert_eq!(rows_of_history(&kept), ["4 previous unknown: w:4", "5 image w:5"]);
         let kept: [(&[i64], _, _); 1] = [(&[1, 3], "w:1", "a")];
         assert_eq!(rows_of_history(&kept), ["3 first: w:1"]);
     }
@@ -400,7 +400,7 @@ mod tests {
     #[test]
     fn a_revision_after_a_missing_number_is_compared_with_none() {
         let kept: [(&[i64], _, _); 3] = [(&[1, 4], "w:1", "a"), (&[3], "w:3", "a"), (&[5], "w:5", "a")];
-        let rows = ["3 previous not kept: w:3", "4 image w:1", "5 image w:5 (as in 4)"];
+        let rows = ["3 previous unknown: w:3", "4 image w:1", "5 image w:5 (as in 4)"];
         assert_eq!(rows_of_history(&kept), rows);
     }
 }

@@ -18,7 +18,6 @@ use super::status::started_before;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Role;
-use crate::model::revision::PodCount;
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::text::plural::{first_of, joined, plural};
@@ -194,21 +193,14 @@ fn changes_of(rollout: &RecentRollout<'_>) -> String {
 
 /// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`, `stable, 3/3 ready`.
 fn outcome_of(rollout: &RecentRollout<'_>) -> Line {
-    match (&rollout.view, stable_pods(rollout)) {
+    let stable_pods = rollout.pods.filter(|pods| rollout.role == Some(Role::Stable) && pods.ready > 0);
+    match (&rollout.view, stable_pods) {
         (Some(view), _) => Line::styled(state_style(view.state()), in_use(view, state(rollout))),
         (None, Some(pods)) => {
             Line::styled(Style::Good, format!("stable, {}/{} ready", pods.ready, pods.total))
         }
         (None, None) => Line::of(state(rollout)),
     }
-}
-
-/// Returns the pods of the stable revision in its last use, if one is ready; none for another use.
-fn stable_pods(rollout: &RecentRollout<'_>) -> Option<PodCount> {
-    let (observed, revision) = (rollout.observed, rollout.used.revision);
-    let is_last_use = rollout.used.number == revision.number.known();
-    let is_stable = is_last_use && observed.roles()(revision) == Some(Role::Stable);
-    observed.pod_count(revision).filter(|pods| is_stable && pods.ready > 0)
 }
 
 fn in_use(view: &RolloutView, word: &str) -> String {
@@ -236,7 +228,7 @@ fn rollout_json(rollout: &RecentRollout<'_>) -> Value {
         UseStart::At(time) => (Some(time), None),
         UseStart::Between { earliest, .. } => (None, Some(earliest)),
     };
-    let pods = rollout.view.as_ref().zip(rollout.observed.pod_count(revision)).map(
+    let pods = rollout.view.as_ref().zip(rollout.pods).map(
         |(view, count)| json!({"ready": count.ready, "total": count.total, "wanted": view.counts.wanted}),
     );
     let causes = rollout.view.iter().flat_map(|view| &view.causes).map(cause_json);

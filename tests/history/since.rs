@@ -115,7 +115,7 @@ async fn json_and_yaml_are_the_same_document() {
     let expected = [
         json!(["db", 2, null, "kubectl-edit", "stuck"]),
         json!(["web", 5, 3, "kubectl-rollout2", "current"]),
-        json!(["web", 4, null, null, "undone"]),
+        json!(["web", 4, null, "kubectl-set", "undone"]),
         json!(["web", 3, null, "helm", "replaced"]),
         json!(["web", 2, null, "argocd-controller", "replaced"]),
     ];
@@ -205,6 +205,41 @@ async fn a_return_by_a_removal_has_no_stamp() {
     cluster.run("restart deployment/web").await.ends(0);
     cluster.advance(60).await;
     insta::assert_snapshot!("a_restart", cluster.run("history --since 4m").await.stdout);
+}
+
+/// Nothing shows a return to a ReplicaSet by a removal. The controller of a StatefulSet writes the number of its revision.
+#[tokio::test(start_paused = true)]
+async fn a_return_of_a_stateful_set_has_the_time_of_its_controller() {
+    let cluster = Cluster::simulated().start();
+    let db = cluster.stateful_set(2, &json!({}));
+    cluster.advance(3600).await;
+    let editor = cluster.editor();
+    let env = container(&json!({"env": [{"name": "A", "value": "1"}]}));
+    editor.patch_as("helm", Format::Strategic, &db, &env);
+    cluster.advance(600).await;
+    editor.patch_as("kubectl-patch", Format::Strategic, &db, &container(&json!({"env": null})));
+    cluster.advance(300).await;
+    let rows = cluster.run("history --since 6m").await;
+    assert!(rows.stdout.lines().nth(1).is_some_and(|row| row.starts_with("5m ")), "{}", rows.transcript);
+    assert_eq!(rows.stdout.lines().count(), 3, "{}", rows.transcript);
+}
+
+/// The rollback takes over the stamp of the client that made the change.
+#[tokio::test(start_paused = true)]
+async fn an_undone_change_keeps_its_author() {
+    let cluster = Cluster::simulated().start();
+    for key in [cluster.deployment(2, &json!({})), cluster.stateful_set(2, &json!({}))] {
+        cluster.advance(3600).await;
+        cluster.editor().patch_as("helm", Format::Strategic, &key, &container(&json!({"image": "app:2.0"})));
+        cluster.advance(60).await;
+        cluster.run(&format!("undo {}/{}", key.resource.singular, key.name)).await.ends(0);
+        cluster.advance(60).await;
+        let json = cluster.run("history --since 10m -o json").await.stdout;
+        let json: Value = serde_json::from_str(&json).unwrap();
+        let rows: Vec<_> =
+            json["items"].as_array().unwrap().iter().map(|one| json!([one["by"], one["state"]])).collect();
+        assert_eq!(rows[..2], [json!(["kubectl-rollout2", "current"]), json!(["helm", "undone"])], "{json}");
+    }
 }
 
 /// A list without revisions would say that nothing changed.

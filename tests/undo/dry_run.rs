@@ -68,8 +68,10 @@ fn the_printed_patch_can_be_applied_with_kubectl() {
             "test /metadata/annotations/kubectl-rollout2~1held",
             "test /spec/template",
             "test /metadata/annotations/kubernetes.io~1change-cause",
+            "test /metadata/annotations/kubectl-rollout2~1undone",
             "replace /spec/template",
             "replace /metadata/annotations/kubernetes.io~1change-cause",
+            "add /metadata/annotations/kubectl-rollout2~1undone",
         ]
     );
     assert!(

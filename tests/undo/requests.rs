@@ -209,3 +209,12 @@ async fn the_controllers_of_several_workloads_are_awaited_together() {
     assert_eq!(notes("note: the controller has not observed the last change of "), 2, "{}", output.stderr);
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
+
+/// kubectl refuses both, which docs/history.md says.
+#[tokio::test(start_paused = true)]
+async fn what_is_done_already_is_no_error() {
+    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
+    for words in ["restart", "restart", "pause", "undo --to-revision 3"] {
+        cluster.run(&format!("{words} deployment/web")).await.ends(0);
+    }
+}

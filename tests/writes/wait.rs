@@ -91,7 +91,7 @@ async fn a_client_that_wrote_before_the_restart_did_not_end_it() {
     cluster.editor().patch_as("kustomize-controller", Format::Merge, &web, &labels);
     cluster.advance(60).await;
     let annotations = json!({"spec": {"template": {"metadata": {"annotations": null}}}});
-    cluster.later(1000, move |editor| editor.patch_as("operator", Format::Merge, &web, &annotations));
+    cluster.later(200, move |editor| editor.patch_as("operator", Format::Merge, &web, &annotations));
     let output = cluster.run("restart deployment/web --wait --timeout 60s").await;
     output.ends(4).reports("the template was changed\n");
 }

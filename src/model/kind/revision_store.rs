@@ -4,7 +4,9 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::api::managed_fields::last_author;
 use crate::api::object::Object;
+use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::api::resource_type::{CONTROLLER_REVISION, REPLICA_SET, ResourceType};
 use crate::text::json::go_json;
@@ -70,6 +72,18 @@ impl RevisionStore {
             Some(Some(number)) => RevisionNumber::Known(number),
             Some(None) => RevisionNumber::Unreadable,
             None => RevisionNumber::Missing,
+        }
+    }
+
+    /// Returns when the controller wrote the number: the creation of the revision, or the last return to it. None of a
+    /// ReplicaSet, to which its controller also writes for other reasons.
+    #[must_use]
+    pub fn numbered(self, object: &Object) -> Option<Timestamp> {
+        match self {
+            Self::ReplicaSets => None,
+            Self::ControllerRevisions { .. } => {
+                last_author(object, &FieldPath::of(["revision"])).map(|author| author.time)
+            }
         }
     }
 

@@ -35,6 +35,8 @@ pub struct Revision {
     pub hash: String,
     /// When the object was created, at the first use of the template.
     pub created: Option<Timestamp>,
+    /// When the controller wrote the number, if that leaves a stamp.
+    pub numbered: Option<Timestamp>,
     /// The change-cause, if there is one.
     pub change_cause: Option<String>,
     /// The digest of the template.
@@ -126,6 +128,7 @@ impl Revision {
             past_numbers: store.past_numbers(object),
             hash: store.hash(object).unwrap_or_default().to_owned(),
             created: object.created(),
+            numbered: store.numbered(object),
             change_cause: object
                 .annotation(CHANGE_CAUSE)
                 .filter(|cause| !cause.is_empty())

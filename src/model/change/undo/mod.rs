@@ -21,6 +21,7 @@ use crate::kind::owners::{driver_command, refuse_driven};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::{CHANGE_CAUSE, Revision, RevisionWord};
+use crate::status::uses::{UNDONE, Undone};
 use crate::text::shell_command::{Word, command};
 
 /// The options of an undo.
@@ -60,7 +61,8 @@ pub fn is_live(observation: &Observation, revision: &Revision) -> bool {
 /// Prepares the rollback to a revision.
 ///
 /// The template is replaced as a whole, because a merge would keep fields of the later revision.
-/// Annotations of the workload stay, except the change-cause, which belongs to the revision.
+/// Annotations of the workload stay, except the change-cause, which belongs to the revision, and the one about the change that
+/// the last undo took back.
 ///
 /// # Errors
 /// If the workload is paused and stays so, or by a controller that drives its rollouts, if the revision has no usable template, or if the hold
@@ -110,6 +112,9 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     {
         let synced = synced_config(text, &raw, workload)?;
         patch.set(FieldPath::annotation(LAST_APPLIED), synced.into());
+    }
+    if let Some(undone) = Undone::by_undo(observation) {
+        patch.set(FieldPath::annotation(UNDONE), undone.annotation().into());
     }
     let effect = Effect::of(observation, Some(to), patch.after());
     let ends_hold = hold.filter(|_| below.is_none());

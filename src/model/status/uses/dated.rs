@@ -1,9 +1,10 @@
-//! The uses of the revisions of a workload, by their numbers and stamps: in which order, when each one began, and what was in
-//! use before.
+//! The uses of the revisions of a workload, by their numbers and the stamps of their objects: in which order, when each one
+//! began, and what was in use before.
+
+use std::collections::HashMap;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use crate::api::managed_fields::{Authorship, template_changers};
 use crate::api::pod::Pod;
 use crate::kind::verdict::RolloutState;
 use crate::observation::Observation;
@@ -35,9 +36,9 @@ pub struct RevisionUse<'a> {
 /// When a use of a revision began, by the timestamps of its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UseStart {
-    /// At this time: the creation of the revision.
+    /// At this time: the creation of the revision, the controller's write of its number, or the write of the client.
     At(Timestamp),
-    /// A return to a revision leaves no stamp on it.
+    /// No stamp shows a return to a ReplicaSet.
     Between {
         /// Not before the creation of the revision that it replaced.
         earliest: Timestamp,
@@ -86,92 +87,56 @@ pub enum UseEnd {
 
 /// Returns the uses of the kept revisions without their authors, oldest first. Revisions without a time of creation are left out.
 ///
-/// A new template has a new revision. A return to an earlier template gives its revision a new number: a ReplicaSet stores
-/// the numbers that it had before (`deployment.kubernetes.io/revision-history`). A ControllerRevision does not, so it is a
-/// return if a revision with a lower number is newer, and if an undo was [taken back](taken_back).
+/// A new template has a new revision. A return to an earlier template gives its revision a new number. A ReplicaSet stores the
+/// numbers that it had before (`deployment.kubernetes.io/revision-history`). A ControllerRevision does not, but its managed
+/// fields have the time when the controller wrote the number. Without them it is a return if a revision with a lower number is
+/// newer.
 pub(super) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
-    let mut uses: Vec<RevisionUse<'_>> = Vec::new();
-    let mut newest: Option<Timestamp> = None; // the creation of the newest revision used so far
+    let (mut uses, mut first_uses): (Vec<RevisionUse<'_>>, Vec<_>) = (Vec::new(), Vec::new());
+    let mut newest: Option<Timestamp> = None; // no later use began before
     for (number, was, revision) in numbered(observed) {
         let Some(created) = revision.created else { continue };
-        let is_first = was.is_none() && newest.is_none_or(|newest| created >= newest);
-        if was.is_none() && !is_first {
-            let index = index_of_first_use(&uses, created);
-            uses.insert(index, new_use(revision, None, None, UseStart::At(created)));
+        let is_later = |time: &Timestamp| time.duration_since(created) > CONTROLLER_DELAY;
+        let renumbered = revision.numbered.filter(|time| number == revision.number.known() && is_later(time));
+        let is_return =
+            was.is_some() || renumbered.is_some() || newest.is_some_and(|newest| created < newest);
+        if is_return && was.is_none() {
+            first_uses.push(new_use(revision, None, None, UseStart::At(created)));
         }
-        let start = match newest {
-            Some(earliest) if !is_first => UseStart::Between { earliest, latest: None },
-            _ if is_first => UseStart::At(created),
-            _ => UseStart::Between { earliest: created, latest: None },
+        let start = match renumbered {
+            Some(time) => UseStart::At(time),
+            None if is_return => UseStart::Between { earliest: newest.unwrap_or(created), latest: None },
+            None => UseStart::At(created),
         };
-        uses.push(new_use(revision, number, was, start));
-        newest = newest.max(Some(created));
+        uses.push(RevisionUse { is_return, ..new_use(revision, number, was, start) });
+        newest = newest.max(Some(start.earliest()));
     }
-    if taken_back(observed, &uses) {
-        insert_first_uses(&mut uses);
+    limit(&mut uses, observed);
+    let mut all = first_uses;
+    all.append(&mut uses);
+    all.sort_by_key(|one| one.start.earliest());
+    number_first_uses(&mut all);
+    link(&mut all);
+    all
+}
+
+fn new_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseStart) -> RevisionUse<'_> {
+    RevisionUse { revision, number, was, is_return: false, before: None, start, end: None, by: None }
+}
+
+/// Sets the latest time at which each return can have begun.
+fn limit(uses: &mut [RevisionUse<'_>], observed: &Observation) {
+    let mut next: Option<Timestamp> = None; // the latest start of the use after it
+    for one in uses.iter_mut().rev() {
+        match &mut one.start {
+            UseStart::At(time) => next = Some(*time),
+            UseStart::Between { latest, .. } => *latest = next,
+        }
     }
-    number_first_uses(&mut uses);
-    link(&mut uses, observed.workload.kind().revisions().is_synced());
     if let Some(RevisionUse { start: UseStart::Between { earliest, latest }, revision, .. }) = uses.last_mut()
     {
         *latest = in_use_at(observed, revision, *earliest);
     }
-    uses
-}
-
-fn new_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseStart) -> RevisionUse<'_> {
-    let is_return = matches!(start, UseStart::Between { .. });
-    RevisionUse { revision, number, was, is_return, before: None, start, end: None, by: None }
-}
-
-/// Returns the index of the first use of a revision, whose number then is not stored: where a number is missing, between the
-/// revisions that are older and those that are newer.
-fn index_of_first_use(uses: &[RevisionUse<'_>], created: Timestamp) -> usize {
-    let is_older = |one: &RevisionUse<'_>| matches!(one.start, UseStart::At(time) if time <= created);
-    let start = uses.iter().rposition(is_older).map_or(0, |last| last + 1);
-    let is_next = |index: &usize| {
-        let [before, one] = [index.saturating_sub(1), *index].map(|index| &uses[index]);
-        matches!(one.start, UseStart::At(_)) || skips_numbers(before.number, one.number)
-    };
-    (start..uses.len()).find(is_next).unwrap_or(uses.len())
-}
-
-/// Whether the last use is a return to the newest revision, as after an undo that was taken back. Then the last two numbers are in
-/// the order of creation, as if there had been no return, but the numbers of their first uses before them are missing: a limit
-/// of the history removes older ones. The client that changed what the last two differ in wrote after the controller had created the
-/// revision, and before every pod of it.
-fn taken_back(observed: &Observation, uses: &[RevisionUse<'_>]) -> bool {
-    let [.., before, last] = uses else { return false };
-    let (UseStart::At(created), Some(number)) = (last.start, last.number) else { return false };
-    let is_number_missing =
-        usize::try_from(number).is_ok_and(|number| number >= observed.revisions.len() + 2);
-    let stores_numbers = observed.workload.kind().revisions().is_synced();
-    let is_last = observed.revisions.is_current(last.revision) && follows(before.number, last.number);
-    let third = uses.iter().rev().nth(2).and_then(|one| one.number);
-    // Of a revision that is a return already, the first use was elsewhere.
-    let least_gap = if before.is_return { 2 } else { 3 };
-    let is_gap = third.zip(before.number).is_none_or(|(third, one)| one.saturating_sub(third) >= least_gap);
-    if stores_numbers || !is_number_missing || !is_last || !is_gap {
-        return false;
-    }
-    let changers = changers_in(observed, &RevisionUse { before: Some(before.revision), ..last.clone() });
-    let Some(written) = changers.into_iter().map(|author| author.time).max() else { return false };
-    let mut updated = observed.pods_of(last.revision).map(Pod::updated_at).peekable();
-    written.duration_since(created) > CONTROLLER_DELAY
-        && updated.peek().is_some()
-        && updated.all(|updated| updated.is_some_and(|updated| updated >= written))
-}
-
-/// Inserts the first uses of the last two revisions, and makes their last uses returns.
-fn insert_first_uses(uses: &mut Vec<RevisionUse<'_>>) {
-    let at = uses.len().saturating_sub(2);
-    let Some(earliest) = uses.last().map(|last| last.start.earliest()) else { return };
-    let mut first = Vec::new();
-    for one in uses.iter_mut().skip(at) {
-        first.extend((!one.is_return).then(|| new_use(one.revision, None, None, one.start)));
-        (one.start, one.is_return) = (UseStart::Between { earliest, latest: None }, true);
-    }
-    uses.splice(at..at, first);
 }
 
 /// Numbers the oldest uses, whose revisions have later numbers, if as many numbers are missing there.
@@ -217,45 +182,22 @@ fn numbered(observed: &Observation) -> Vec<(Option<i64>, Option<i64>, &Revision)
     numbered
 }
 
-/// Sets what was in use before each use, what ended it, and the latest time of its start.
-fn link(uses: &mut [RevisionUse<'_>], stores_numbers: bool) {
-    let mut next: Option<(bool, Option<Timestamp>)> = None; // of the use after it
+/// Sets what was in use before each use, and what ended it.
+fn link(uses: &mut [RevisionUse<'_>]) {
+    let mut next: Option<bool> = None; // whether the use after it is a return
     for one in uses.iter_mut().rev() {
-        one.end = next.map(|(is_return, _)| if is_return { UseEnd::Undone } else { UseEnd::Replaced });
-        let after = next.and_then(|(_, latest)| latest);
-        let known = match &mut one.start {
-            UseStart::At(time) => Some(*time),
-            UseStart::Between { latest, .. } => {
-                *latest = after;
-                after
-            }
-        };
-        next = Some((one.is_return, known));
+        one.end = next.map(|is_return| if is_return { UseEnd::Undone } else { UseEnd::Replaced });
+        next = Some(one.is_return);
     }
-    let stored: Vec<_> = uses.iter().filter_map(|one| Some((one.number?, one.revision))).collect();
+    let stored: HashMap<_, _> = uses.iter().filter_map(|one| Some((one.number?, one.revision))).collect();
     let mut before: Option<(&Revision, Option<i64>)> = None; // with its number, or the one that it must have had
     for one in uses {
         let known = before.filter(|(_, number)| follows(*number, one.number)).map(|(before, _)| before);
-        let known = known.or_else(|| renumbered(one, &stored).filter(|_| !stores_numbers));
+        let known = known.or_else(|| stored.get(&one.number?.checked_sub(1)?).copied());
         one.before = known.filter(|before| before.name != one.revision.name);
         let next = before.and_then(|(_, number)| number?.checked_add(1));
         before = Some((one.revision, one.number.or(next)));
     }
-}
-
-/// Returns the revision before a use, where its controller has given that another number: by a return that has the number
-/// before, or by a later return, if only one revision can have had the missing number. A limit of the history removes the
-/// revisions with the lowest numbers, so that a number above a stored one is missing only because of a return.
-fn renumbered<'a>(one: &RevisionUse<'_>, stored: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
-    let number = one.number?;
-    let missing = number.checked_sub(1)?;
-    if let Some((_, before)) = stored.iter().find(|(number, _)| *number == missing) {
-        return Some(before);
-    }
-    let existed = |revision: &Revision| one.is_return || revision.created <= one.revision.created;
-    let mut later = stored.iter().filter(|(later, revision)| *later > number && existed(revision));
-    let (_, only) = later.next().filter(|_| later.next().is_none())?;
-    stored.iter().any(|(number, _)| *number < missing).then_some(*only)
 }
 
 /// Returns a time at which the current revision was in use again, after a return to it that was not before `earliest`.
@@ -271,13 +213,6 @@ fn in_use_at(observed: &Observation, revision: &Revision, earliest: Timestamp) -
     }
     let updated = observed.pods_of(revision).filter_map(Pod::updated_at);
     updated.filter(|updated| *updated >= earliest).min()
-}
-
-/// Returns the clients that own what a use changed.
-pub(super) fn changers_in(observed: &Observation, one: &RevisionUse<'_>) -> Vec<Authorship> {
-    let Some(before) = one.before else { return Vec::new() };
-    let [before, after] = [before, one.revision].map(|revision| revision.template().without_hash_labels());
-    template_changers(observed.workload.object(), &before, &after)
 }
 
 /// How long a controller may take to create the revision of a changed template. The stamps have whole seconds, so that a

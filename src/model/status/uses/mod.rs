@@ -1,16 +1,15 @@
 //! The uses of the revisions of a workload with the clients that began them, and the last change of its template.
 
 mod dated;
+mod undone;
 
-use self::dated::dated_uses;
 pub(crate) use self::dated::skips_numbers;
+use self::dated::{CONTROLLER_DELAY, dated_uses};
 pub use self::dated::{RevisionUse, UseEnd, UseStart};
-
-use std::collections::HashMap;
+pub use self::undone::{UNDONE, Undone};
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use self::dated::{CONTROLLER_DELAY, changers_in};
 use crate::api::managed_fields::{Authorship, last_template_author, template_changers, template_owners};
 use crate::observation::Observation;
 use crate::revision::Revision;
@@ -18,28 +17,34 @@ use crate::revision::Revision;
 /// How much the clocks of two API servers may differ.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);
 
-/// Returns the uses of the kept revisions with their authors, oldest first. A return with an author began at the author's
-/// write.
+/// Returns the uses of the kept revisions with their authors, oldest first. A return without a stamp of its own began at the
+/// author's write.
 ///
-/// Managed fields keep only the last write of each manager. It is matched to the revision that was created just after it, or
-/// to a return that can have begun then. If it matches several, the use in which the manager owns a changed field has it.
+/// Managed fields keep only the last write of each manager. So a stamp is that of one use: the manager owns what the use
+/// changed, or it is the only owner of a template that wrote just before. The last `undo` stored who made the change that it
+/// took back.
 #[must_use]
 pub fn uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     let mut uses = dated_uses(observed);
-    let mut stamps = Stamps::of(observed, &uses);
-    let authors: Vec<_> = (0..uses.len()).map(|index| stamps.author_of(index, &uses)).collect();
-    let mut next = None; // the latest time at which the use after it can have begun
-    for (one, author) in uses.iter_mut().zip(&authors).rev() {
-        next = match (&mut one.start, author) {
-            (UseStart::At(time), _) => Some(*time),
-            (start @ UseStart::Between { .. }, Some(author)) => {
-                *start = UseStart::At(author.time);
-                Some(author.time)
+    let pending = pending_changers(observed, &uses);
+    let mut owners = template_owners(observed.workload.object());
+    owners.retain(|author| !pending.contains(author));
+    let mut next = None; // the start of the numbered use after it
+    for one in uses.iter_mut().rev() {
+        if let (UseStart::Between { latest, .. }, Some(next)) = (&mut one.start, next) {
+            *latest = Some(latest.map_or(next, |latest| latest.min(next)));
+        }
+        if let Some(author) = author(observed, one, &owners) {
+            owners.retain(|owner| *owner != author);
+            if matches!(one.start, UseStart::Between { .. }) {
+                one.start = UseStart::At(author.time);
             }
-            (UseStart::Between { latest, .. }, None) => {
-                *latest = [*latest, next].into_iter().flatten().min();
-                *latest
-            }
+            one.by = Some(author.manager);
+        }
+        next = match one.start {
+            _ if one.number.is_none() => next,
+            UseStart::At(time) => Some(time),
+            UseStart::Between { latest, .. } => latest,
         };
     }
     let mut before = None; // the earliest time at which the use before it can have begun
@@ -49,84 +54,63 @@ pub fn uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
         }
         before = Some(one.start.earliest());
     }
-    for (one, author) in uses.iter_mut().zip(authors) {
-        one.by = author.map(|author| author.manager);
+    if let Some(undone) = Undone::of(&observed.workload) {
+        undone.date(&mut uses);
     }
     uses
 }
 
-/// How well a stamp fits a use, the best last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Fit {
-    /// Whether the manager owns a field that the use changed.
-    owns_change: bool,
-    /// Whether the stamp is not after the creation of the revision, which only clocks that differ explain.
-    is_before: bool,
-}
-
-/// The stamps of the managers that own fields of a template, and the use that each one began.
-struct Stamps<'a> {
-    changers: Changers<'a>,
-    all: Vec<(Authorship, Option<(usize, Fit)>)>,
-}
-
-impl<'a> Stamps<'a> {
-    fn of(observed: &'a Observation, uses: &[RevisionUse<'a>]) -> Self {
-        let pending = pending_changers(observed, uses);
-        let mut changers = Changers { observed, of_pairs: HashMap::new() };
-        let owners = template_owners(observed.workload.object()).into_iter();
-        let owners = owners.filter(|author| !pending.contains(author));
-        let all = owners.map(|author| (author.clone(), began(&mut changers, &author, uses))).collect();
-        Self { changers, all }
+/// Returns the client that began a use, of the owners of a template whose stamp is not that of a later use.
+fn author(observed: &Observation, one: &RevisionUse<'_>, owners: &[Authorship]) -> Option<Authorship> {
+    let is_last = one.end.is_none() && observed.revisions.is_current(one.revision);
+    let fits = |author: &&Authorship| match one.start {
+        UseStart::At(start) => {
+            let delay = start.duration_since(author.time);
+            -CLOCK_SKEW <= delay && delay <= CONTROLLER_DELAY
+        }
+        UseStart::Between { earliest, latest } => {
+            author.time >= earliest
+                && match (latest, one.end) {
+                    (Some(latest), None) => author.time.duration_since(latest) <= CLOCK_SKEW,
+                    // A write just before the next use began that one.
+                    (Some(latest), Some(_)) => latest.duration_since(author.time) > CONTROLLER_DELAY,
+                    (None, end) => end.is_none(),
+                }
+        }
+    };
+    let fitting: Vec<_> = owners.iter().filter(fits).collect();
+    let UseStart::At(start) = one.start else {
+        return newest(changers(observed, one).into_iter().filter(|changer| fitting.contains(&changer)));
+    };
+    if fitting.is_empty() && !is_last {
+        return None;
     }
-
-    /// Returns the client that began a use. A manager comes first that owns a field that the use changed. Such a manager also
-    /// began the last use if that is a new revision, and it wrote again later.
-    fn author_of(&mut self, index: usize, uses: &[RevisionUse<'a>]) -> Option<Authorship> {
-        let one = uses.get(index)?;
-        let of_use = self.all.iter().filter_map(|(author, began)| Some((author, (*began)?)));
-        let of_use: Vec<_> = of_use.filter(|(_, (use_index, _))| *use_index == index).collect();
-        let changers = of_use.iter().filter(|(_, (_, fit))| fit.owns_change).map(|(author, _)| *author);
-        if let Some(changer) = changers.max_by_key(|author| author.time) {
-            return Some(changer.clone());
-        }
-        if let (None, true, Some(before)) =
-            (one.end, self.changers.observed.revisions.is_current(one.revision), one.before)
-        {
-            let changers = self.changers.of(one);
-            if !changers.is_empty() {
-                let last = changers.iter().max_by_key(|author| author.time);
-                let is_later =
-                    |author: &Authorship| before.created.is_none_or(|created| author.time >= created);
-                return last.filter(|author| !one.is_return && is_later(author)).cloned();
-            }
-        }
-        match of_use.as_slice() {
-            [(only, _)] => Some(Authorship::clone(only)),
-            _ => None,
-        }
+    let changers = changers(observed, one);
+    let fits = |changer: &&Authorship| fitting.contains(changer);
+    if let Some(changer) = newest(changers.iter().filter(fits).cloned()) {
+        return Some(changer);
+    }
+    let since = one.before.and_then(|before| before.created);
+    if !changers.is_empty() {
+        // The manager wrote again later, or long before the controller did.
+        let is_since = |author: &Authorship| since.is_none_or(|since| author.time >= since);
+        return newest(changers.into_iter()).filter(|author| is_last && is_since(author));
+    }
+    match fitting.as_slice() {
+        [only] if only.time <= start && since.is_none_or(|since| only.time > since) => Some((*only).clone()),
+        _ => None,
     }
 }
 
-/// Returns the use that a write began, with how well it fits; none if it fits none, or several equally.
-fn began<'a>(
-    changers: &mut Changers<'a>,
-    author: &Authorship,
-    uses: &[RevisionUse<'a>],
-) -> Option<(usize, Fit)> {
-    let fits = uses.iter().enumerate().filter_map(|(index, one)| {
-        let is_before = can_begin(author.time, one)?;
-        let owns_change = changers.of(one).contains(author);
-        let created = one.before.and_then(|before| before.created);
-        let follows = is_before && created.is_none_or(|created| author.time > created);
-        (owns_change || follows).then_some((index, Fit { owns_change, is_before }))
-    });
-    let fits: Vec<_> = fits.collect();
-    let best = fits.iter().map(|(_, fit)| *fit).max()?;
-    let mut best_uses = fits.iter().rev().filter(|(_, fit)| *fit == best);
-    let (last, is_only) = (*best_uses.next()?, best_uses.next().is_none());
-    // Of several that match equally, the manager's last write began the latest.
-    (is_only || best.owns_change).then_some(last)
+fn newest(authors: impl Iterator<Item = Authorship>) -> Option<Authorship> {
+    authors.max_by_key(|author| author.time)
+}
+
+/// Returns the clients that own what a use changed.
+fn changers(observed: &Observation, one: &RevisionUse<'_>) -> Vec<Authorship> {
+    let Some(before) = one.before else { return Vec::new() };
+    let [before, after] = [before, one.revision].map(|revision| revision.template().without_hash_labels());
+    template_changers(observed.workload.object(), &before, &after)
 }
 
 /// Returns the clients that own what differs between the last use and a live template that no revision stores yet, as of a
@@ -139,38 +123,6 @@ fn pending_changers(observed: &Observation, uses: &[RevisionUse<'_>]) -> Vec<Aut
         return Vec::new();
     };
     template_changers(object, &last.revision.template().without_hash_labels(), live)
-}
-
-/// The clients that own what differs between two revisions, computed once for each pair, of which there may be many uses.
-struct Changers<'a> {
-    observed: &'a Observation,
-    of_pairs: HashMap<[&'a str; 2], Vec<Authorship>>,
-}
-
-impl<'a> Changers<'a> {
-    fn of(&mut self, one: &RevisionUse<'a>) -> &[Authorship] {
-        let Some(before) = one.before else { return &[] };
-        let pair = [before, one.revision].map(|revision| revision.name.as_str());
-        self.of_pairs.entry(pair).or_insert_with(|| changers_in(self.observed, one))
-    }
-}
-
-/// Whether a write can have begun a use, and was not after the creation of its revision; none if it cannot. A write just
-/// before the next use began the next use.
-fn can_begin(time: Timestamp, one: &RevisionUse<'_>) -> Option<bool> {
-    match one.start {
-        UseStart::At(created) => {
-            let delay = created.duration_since(time);
-            (-CLOCK_SKEW <= delay && delay <= CONTROLLER_DELAY).then_some(!delay.is_negative())
-        }
-        UseStart::Between { earliest, latest } => {
-            let is_before = |latest: Timestamp| match one.end {
-                None => time.duration_since(latest) <= CLOCK_SKEW,
-                Some(_) => latest.duration_since(time) > CONTROLLER_DELAY,
-            };
-            (time >= earliest && latest.is_none_or(is_before)).then_some(true)
-        }
-    }
 }
 
 /// The last change of a template.

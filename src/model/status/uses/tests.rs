@@ -40,7 +40,7 @@ fn an_owner_is_named_only_if_its_write_fits_the_revisions() {
         ("a first revision", vec![("13:00:00", &live)], true),
         ("a change", vec![("11:00:00", &one), ("13:00:05", &live)], true),
         ("two changes in one second", vec![("13:00:00", &one), ("13:00:00", &live)], true),
-        ("a rollback", vec![("11:00:00", &with_env), ("10:00:00", &live)], true),
+        ("a rollback that only removes", vec![("11:00:00", &with_env), ("10:00:00", &live)], false),
         ("a change during a pause", vec![("11:00:00", &one), ("14:00:00", &live)], true),
         ("a change that has no revision yet", vec![("11:00:00", &one)], true),
         ("a removal by the owner", vec![("11:00:00", &with_env), ("13:00:01", &live)], true),

@@ -123,16 +123,33 @@ pub struct RecentRollout<'a> {
     pub observed: &'a Observation,
     /// The use of the revision.
     pub used: RevisionUse<'a>,
+    /// The pods of the revision in its last use; none for another use, and if pods cannot be read.
+    pub pods: Option<PodCount>,
+    /// The role of the revision in its last use.
+    pub role: Option<Role>,
     /// The rollout; none if the use ended.
     pub view: Option<RolloutView>,
 }
 
 /// Returns the rollouts of a workload that began since a time, newest first. `now` is the server's time.
 #[must_use]
-pub fn recent_rollouts(observed: &Observation, since: Timestamp, now: Timestamp) -> Vec<RecentRollout<'_>> {
-    let recent = uses(observed).into_iter().rev().filter(|used| used.start.may_be_since(since));
-    let view = |used: &RevisionUse<'_>| used.end.is_none().then(|| RolloutView::of(observed, now));
-    recent.map(|used| RecentRollout { observed, view: view(&used), used }).collect()
+pub fn recent_rollouts<'a>(
+    observed: &'a Observation,
+    since: Timestamp,
+    now: Timestamp,
+) -> Vec<RecentRollout<'a>> {
+    let recent: Vec<_> =
+        uses(observed).into_iter().rev().filter(|used| used.start.may_be_since(since)).collect();
+    if recent.is_empty() {
+        return Vec::new();
+    }
+    let (count, role) = (observed.pod_counts(), observed.roles());
+    let rollout = |used: RevisionUse<'a>| {
+        let last = Some(used.revision).filter(|revision| used.number == revision.number.known());
+        let view = used.end.is_none().then(|| RolloutView::of(observed, now));
+        RecentRollout { observed, pods: last.and_then(&count), role: last.and_then(&role), view, used }
+    };
+    recent.into_iter().map(rollout).collect()
 }
 
 /// Sorts rollouts of several workloads, newest first. Those of one workload stay in their order.

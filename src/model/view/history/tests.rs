@@ -8,7 +8,7 @@ use super::*;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::revision::Revisions;
-use crate::status::uses::{UseEnd, UseStart};
+use crate::status::uses::{UNDONE, Undone, UseEnd, UseStart};
 
 fn at(second: i64) -> String {
     let start: Timestamp = "2026-11-20T13:00:00Z".parse().unwrap();
@@ -42,6 +42,7 @@ fn owner(name: &str, second: i64) -> Value {
 }
 
 /// What is known of a workload. Its revisions have images, creations in seconds, and numbers with the present one last.
+#[derive(Clone)]
 struct Case<'a> {
     kind: &'a str,
     live: &'a str,
@@ -51,11 +52,24 @@ struct Case<'a> {
     pods: &'a [(&'a str, i64)],
     /// `lastUpdateTime` of `NewReplicaSetAvailable` of a complete Deployment.
     completed: Option<i64>,
+    /// When the controller wrote the number of each revision.
+    numbered: &'a [i64],
+    /// What the last undo stored.
+    undone: Option<String>,
 }
 
 impl Default for Case<'_> {
     fn default() -> Self {
-        Self { kind: "Deployment", live: "x:1", kept: &[], managers: Vec::new(), pods: &[], completed: None }
+        Self {
+            kind: "Deployment",
+            live: "x:1",
+            kept: &[],
+            managers: Vec::new(),
+            pods: &[],
+            completed: None,
+            numbered: &[],
+            undone: None,
+        }
     }
 }
 
@@ -67,11 +81,16 @@ impl Case<'_> {
         });
         let workload = Workload::of_json(&json!({
             "apiVersion": "apps/v1", "kind": self.kind,
-            "metadata": {"name": "w", "namespace": "n", "uid": "w", "managedFields": self.managers},
+            "metadata": {"name": "w", "namespace": "n", "uid": "w", "managedFields": self.managers,
+                "annotations": self.undone.as_ref().map(|undone| json!({UNDONE: undone}))},
             "spec": {"template": template(self.live), "replicas": 2},
             "status": {"conditions": conditions, "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2},
         }));
-        let revision = |(image, created, numbers): &(&str, i64, &[i64])| {
+        let revision = |index: usize, (image, created, numbers): &(&str, i64, &[i64])| {
+            let controller = self.numbered.get(index).map(|second| {
+                json!([{"manager": "kube-controller-manager", "operation": "Update", "time": at(*second),
+                    "fieldsV1": {"f:revision": {}}}])
+            });
             let (number, past) = numbers.split_last().unwrap();
             let past: Vec<_> = past.iter().map(ToString::to_string).collect();
             Object::read(json!({
@@ -79,7 +98,7 @@ impl Case<'_> {
                 "spec": {"template": template(image)},
                 "metadata": {
                     "name": image, "uid": image, "labels": {"controller-revision-hash": image}, "creationTimestamp": at(*created), "ownerReferences": uid,
-                    "annotations": {
+                    "managedFields": controller, "annotations": {
                         "deployment.kubernetes.io/revision": number.to_string(),
                         "deployment.kubernetes.io/revision-history": past.join(","),
                     },
@@ -97,7 +116,10 @@ impl Case<'_> {
             })).unwrap()))
         };
         let workload = workload.unwrap();
-        let revisions = Revisions::of(&workload, self.kept.iter().map(|kept| revision(kept).unwrap()));
+        let revisions = Revisions::of(
+            &workload,
+            self.kept.iter().enumerate().map(|(index, kept)| revision(index, kept).unwrap()),
+        );
         Observation { workload, revisions, pods: Some(self.pods.iter().map(pod).collect()), events: None }
     }
 
@@ -200,15 +222,15 @@ fn a_stamp_is_that_of_one_use() {
     assert_eq!(case(owner("undo", 300)).rows(1), unknown, "it may have written either");
 }
 
-/// The second return only removes a field, so that its client owns nothing. It was not before the first one.
+/// The second return only removes a field, so that its client owns nothing. So the stamp of the first one may be later than it.
 #[test]
-fn a_return_without_a_stamp_follows_the_one_before() {
+fn a_return_before_one_without_a_stamp_has_none() {
     let kept: [(&str, i64, &[i64]); 4] =
         [("x:1", 0, &[1]), ("x:2", 50, &[2, 6]), ("x:2+on", 80, &[3, 5]), ("x:3", 100, &[4])];
     let case = Case { live: "x:2", kept: &kept, managers: vec![setter("kubectl", 200)], ..Case::default() };
     let rows = [
-        "200.. 6 (was 2) back: -args by - complete",
-        "200 5 (was 3) back: image x:2, +args by kubectl undone",
+        "100.. 6 (was 2) back: -args by - complete",
+        "100.. 5 (was 3) back: image x:2, +args by - undone",
         "100 4: image x:3, -args by - undone",
     ];
     assert_eq!(case.rows(90), rows);
@@ -284,10 +306,10 @@ fn each_number_of_a_replica_set_is_a_use() {
     };
     let back = |time: &str, by: &str| format!("{time} 3 (was 1) back: image x:1 by {by} replaced");
     assert_eq!(case(199).rows(150), ["200 4: image x:4 by set complete".to_owned(), back("100..200", "-")]);
-    assert_eq!(case(160).rows(150)[1], back("160", "undo"));
+    assert_eq!(case(160).rows(150)[1], back("100..200", "-"), "it owns nothing that the return changed");
     let pruned: [(&str, i64, &[i64]); 1] = [("x:1", 0, &[1, 3])];
     let case = Case { kept: &pruned, managers: vec![setter("undo", 300)], ..Case::default() };
-    assert_eq!(case.rows(1), ["300 3 (was 1) back: oldest by undo complete"], "revision 2 is not kept");
+    assert_eq!(case.rows(1), ["0.. 3 (was 1) back: oldest by - complete"], "revision 2 is not kept");
 }
 
 #[test]
@@ -309,81 +331,85 @@ fn a_controller_revision_with_a_higher_number_than_a_newer_one_is_a_return() {
     }
 }
 
-/// Their numbers are in the order of their creation again.
+/// The controller writes the number of a ControllerRevision again, and nothing else of it.
 #[test]
-fn an_undo_that_was_taken_back_is_two_returns() {
-    let back: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[3]), ("x:2", 100, &[4])];
-    let new: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1]), ("x:2", 100, &[2])];
-    let newer = [("x:2", 310), ("x:2", 320)];
+fn the_write_of_its_number_dates_a_return_to_a_controller_revision() {
     for kind in ["StatefulSet", "DaemonSet"] {
-        let rows = |kept: &[(&str, i64, &[i64])], second, pods: &[(&str, i64)], since| {
-            let managers = vec![setter("undo", second)];
-            let case = Case { kind, live: "x:2", kept, managers, pods, ..Case::default() };
-            let state = RolloutView::of(&case.observation(), at(9000).parse().unwrap()).state().word();
-            case.rows(since).into_iter().map(|row| row.trim_end_matches(state).to_owned()).collect::<Vec<_>>()
-        };
+        // An undo that was taken back: the numbers are in the order of creation again.
+        let back: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[3]), ("x:2", 100, &[4])];
+        let case =
+            Case { kind, live: "x:2", kept: &back, managers: vec![setter("undo", 300)], ..Case::default() };
+        let state = RolloutView::of(&case.observation(), at(9000).parse().unwrap()).state().word();
+        let rows = |numbered| Case { numbered, ..case.clone() }.rows(0);
         let returns = [
-            "300 4 back: image x:2 by undo ",
-            "100..300 3 back: image x:1 by - undone",
+            &format!("301 4 back: image x:2 by undo {state}"),
+            "200 3 back: image x:1 by - undone",
             "100 2: image x:2 by - undone",
             "0 1: first by - replaced",
         ];
-        assert_eq!(rows(&back, 300, &newer, 0), returns, "{kind}");
-        assert_eq!(rows(&back, 300, &newer, 300), returns[..2], "{kind}");
-        let one = ["100 4: image x:2 by undo ", "0 3: oldest by - replaced"];
-        assert_eq!(rows(&back, 300, &[("x:2", 110), ("x:2", 320)], 0), one, "{kind}: a pod ran it before");
-        assert_eq!(rows(&back, 300, &[], 0), one, "{kind}: no pod shows it");
-        assert_eq!(rows(&back, 102, &newer, 0), one, "{kind}: the write that created it");
-        let first = ["100 2: image x:2 by undo ", "0 1: first by - replaced"];
-        assert_eq!(rows(&new, 300, &newer, 0), first, "{kind}: no number is missing");
-        let pruned: [(&str, i64, &[i64]); 3] = [("x:0", 0, &[10]), ("x:1", 50, &[11]), ("x:2", 100, &[12])];
-        let in_order = rows(&pruned, 300, &newer, 0);
-        assert!(in_order.iter().all(|row| !row.contains("back")), "{kind}: {in_order:?}");
+        assert_eq!(rows(&[200, 301]), returns, "{kind}");
+        // A backup restores the objects within a second, and a slow controller needs two.
+        let one = [&format!("100 4: image x:2 by undo {state}"), "0 3: oldest by - replaced"];
+        assert_eq!(rows(&[1, 102]), one, "{kind}");
     }
 }
 
-/// The first undo was to revision 1, and the second one took it back.
+/// Revision 17 is a return, which another client replaced by another return. The manager of `step` owns what 17 changed, and
+/// wrote last at the end of its plan.
 #[test]
-fn a_return_after_an_undo_to_an_older_revision_is_one() {
-    for kind in ["StatefulSet", "DaemonSet"] {
-        let kept: [(&str, i64, &[i64]); 3] = [("x:2", 100, &[2]), ("x:1", 0, &[4]), ("x:3", 200, &[5])];
-        let (managers, pods) = (vec![setter("undo", 400)], [("x:3", 410), ("x:3", 420)]);
-        let rows = Case { kind, live: "x:3", kept: &kept, managers, pods: &pods, ..Case::default() }.rows(0);
-        assert!(rows[0].starts_with("400 5 back: image x:3 by undo "), "{kind}: {rows:?}");
-        let before = [
-            "200..400 4 back: image x:1 by - undone",
-            "200 -: image x:3 by - undone",
-            "100 2: image x:2 by - replaced",
-            "0 1: first by - replaced",
-        ];
-        assert_eq!(rows[1..], before, "{kind}");
+fn a_later_stamp_does_not_date_an_earlier_return() {
+    for (numbered, time) in [(&[250, 50, 300, 400][..], "300"), (&[], "200..400")] {
+        let kept: [(&str, i64, &[i64]); 4] =
+            [("x:3", 200, &[16]), ("x:0", 50, &[15]), ("x:1+on", 0, &[17]), ("x:2+on", 100, &[18])];
+        let step = manager("kubectl-rollout2", 900, &json!({"f:args": {}}));
+        let managers = vec![setter("kubectl-set", 400), step];
+        let case =
+            Case { kind: "StatefulSet", live: "x:2+on", kept: &kept, managers, numbered, ..Case::default() };
+        let rows = case.rows(0);
+        assert!(rows[0].starts_with("400 18 back: image x:2 by kubectl-set "), "{rows:?}");
+        assert_eq!(rows[1], format!("{time} 17 back: image x:1, +args by - undone"), "{rows:?}");
     }
 }
 
-/// The row before the last one is compared with the revision in use before it, which has another number since.
+/// The rollback took over the stamp of the client that made the change.
 #[test]
-fn the_revision_before_is_known_by_the_number_of_a_later_return() {
-    for (what, kept, expected) in [
-        ("2 and 4 were undone", [("x:2", 100, 2), ("x:3", 200, 4), ("x:1", 0, 5)], "200 4: image x:3"),
-        (
-            "3 was undone, and came back",
-            [("x:2", 100, 2), ("x:1", 0, 4), ("x:3", 200, 5)],
-            "4 back: image x:1",
-        ),
-        (
-            "2 was undone, and came back",
-            [("x:1", 0, 3), ("x:3", 200, 4), ("x:2", 100, 5)],
-            "200 4: image x:3",
-        ),
+fn an_undo_keeps_who_made_the_change_that_it_took_back() {
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1]), ("x:2", 100, &[2])];
+    let before = Case { live: "x:2", kept: &kept, managers: vec![setter("helm", 99)], ..Case::default() };
+    let undone = Undone::by_undo(&before.observation()).unwrap();
+    assert_eq!(undone.annotation(), format!(r#"{{"revision":"x:2","manager":"helm","time":"{}"}}"#, at(100)));
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1, 3]), ("x:2", 100, &[2])];
+    let rows = |annotation: String| {
+        let managers = vec![setter("undo", 300)];
+        Case { kept: &kept, managers, undone: Some(annotation), ..Case::default() }.rows(100)
+    };
+    let expected = ["300 3 (was 1) back: image x:1 by undo complete", "100 2: image x:2 by helm undone"];
+    assert_eq!(rows(undone.annotation()), expected);
+    // Of another use of the revision, or written by another program.
+    for other in [
+        r#"{"revision":"x:2","manager":"helm","time":"2026-11-19T13:00:00Z"}"#,
+        r#"{"revision":"x:9"}"#,
+        "{",
+        "[]",
     ] {
-        for kind in ["StatefulSet", "DaemonSet"] {
-            let numbers = kept.map(|(_, _, number)| [number]);
-            let all = kept.iter().zip(&numbers);
-            let kept: Vec<(&str, i64, &[i64])> =
-                all.map(|((image, created, _), number)| (*image, *created, &number[..])).collect();
-            let rows = Case { kind, live: kept[2].0, kept: &kept, ..Case::default() }.rows(0);
-            assert!(rows[1].contains(&format!("{expected} by - ")), "{kind}: {what}: {rows:?}");
-        }
+        assert_eq!(rows(other.to_owned())[1], "100 2: image x:2 by - undone", "{other}");
+    }
+}
+
+/// Each use was compared with all others: 50,000 revisions took 98 s.
+#[test]
+fn the_uses_of_many_revisions_take_linear_time() {
+    let count: i64 = 20_000;
+    let numbers: Vec<_> = (1..=count).map(|number| [number]).collect();
+    let images: Vec<_> = (1..=count).map(|number| format!("x:{number}")).collect();
+    let kept: Vec<(&str, i64, &[i64])> =
+        images.iter().zip(&numbers).map(|(image, number)| (image.as_str(), number[0], &number[..])).collect();
+    let live = images.last().unwrap();
+    for kind in ["Deployment", "StatefulSet"] {
+        let case = Case { kind, live, kept: &kept, managers: vec![setter("set", count)], ..Case::default() };
+        let observed = case.observation();
+        let recent = recent_rollouts(&observed, at(0).parse().unwrap(), at(9000).parse().unwrap());
+        assert_eq!(recent.len(), numbers.len(), "{kind}");
     }
 }
 
@@ -399,17 +425,18 @@ fn a_revision_before_that_is_not_known_is_not_guessed() {
     }
 }
 
-/// The first rollback was from the third revision, and the second one to it. Its first use followed the first rollback.
+/// The first rollback was from the third revision, and the second one to it. Without stamps of the controller it is not known
+/// whether the first use of the third revision was before the first rollback.
 #[test]
-fn the_first_use_of_a_revision_is_where_a_number_is_missing() {
+fn a_return_without_a_stamp_is_after_the_revision_with_the_number_before() {
     let kept: [(&str, i64, &[i64]); 4] =
         [("x:2", 100, &[2]), ("x:1", 0, &[4]), ("x:4", 300, &[5]), ("x:3", 200, &[6])];
     let rows = Case { kind: "StatefulSet", live: "x:3", kept: &kept, ..Case::default() }.rows(0);
     let before = [
         "300 5: image x:4 by - undone",
-        "200..300 4 back: image x:1 by - replaced",
-        "200 -: image x:3 by - undone",
-        "100 2: image x:2 by - replaced",
+        "200 -: image x:3 by - replaced",
+        "100..300 4 back: oldest by - replaced",
+        "100 2: image x:2 by - undone",
         "0 1: first by - replaced",
     ];
     assert_eq!(rows[1..], before);
