@@ -78,7 +78,7 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_planned: bool)
         || "another client".to_owned(),
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
-    let has_plan = hold.as_ref().is_some_and(|hold| hold.has_plan());
+    let has_plan = hold.as_ref().is_some_and(Hold::has_plan);
     let (what, strategy) = if has_plan { ("plan", "") } else { ("pause", ", the strategy is unchanged") };
     format!("note: the {what} of {target} was already ended by {who}; {removed} its annotation{strategy}")
 }

@@ -19,12 +19,12 @@ use crate::model::text::shell_command::{Word, command};
 #[must_use]
 pub fn before_an_undo(workload: &Workload, to: Option<&Revision>) -> Vec<String> {
     let owners = owners(workload, &FieldPath::template()).into_iter();
-    let warning = |owner: ManifestOwner| match &owner {
-        ManifestOwner::ServerSideApply(manager) => before_a_server_side_apply(manager, workload, to),
-        _ => {
-            let (target, (who, advice)) = (workload.target(), introduced(&owner));
-            format!("warning: {who} manages {target} and may apply its manifest again; {advice}")
+    let warning = |owner: ManifestOwner| {
+        if let ManifestOwner::ServerSideApply(manager) = &owner {
+            return before_a_server_side_apply(manager, workload, to);
         }
+        let (target, (who, advice)) = (workload.target(), introduced(&owner));
+        format!("warning: {who} manages {target} and may apply its manifest again; {advice}")
     };
     owners.filter(|owner| *owner != ManifestOwner::Apply).map(warning).collect()
 }

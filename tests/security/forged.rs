@@ -29,11 +29,12 @@ const ALLOWED_FIELDS_OF_A_DEPLOYMENT: [&str; 5] = [
 ];
 
 /// The fields of another kind that a patch of the program may change.
-const ALLOWED_FIELDS: [&str; 4] = [
+const ALLOWED_FIELDS: [&str; 5] = [
     "/spec/updateStrategy",
     "/spec/template",
     "/metadata/annotations/kubectl-rollout2~1held",
     "/metadata/annotations/kubernetes.io~1change-cause",
+    "/metadata/annotations/kubectl-rollout2~1undone",
 ];
 
 /// The uid of a pod, and the image of its container.

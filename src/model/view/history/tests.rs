@@ -396,10 +396,10 @@ fn an_undo_keeps_who_made_the_change_that_it_took_back() {
     }
 }
 
-/// Each use was compared with all others: 50,000 revisions took 98 s.
+/// Each use was compared with all others, and each row counted all pods: this took minutes.
 #[test]
 fn the_uses_of_many_revisions_take_linear_time() {
-    let count: i64 = 20_000;
+    let count: i64 = 5_000;
     let numbers: Vec<_> = (1..=count).map(|number| [number]).collect();
     let images: Vec<_> = (1..=count).map(|number| format!("x:{number}")).collect();
     let kept: Vec<(&str, i64, &[i64])> =
