@@ -10,6 +10,7 @@ use super::json::{LIMIT, TOO_LARGE};
 use super::record::{Document, Items, MOST_OBJECTS, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::text::json::data_problem;
 
 /// The limit of YAML aliases, through which a small text could expand without bound; kubectl writes none.
 const MOST_ALIASES: usize = 100;
@@ -61,14 +62,14 @@ pub(super) fn object_of(record: &Record, origin: &str) -> Result<Object> {
 /// # Errors
 /// As [`read_objects`].
 pub(super) fn index(text: String, origin: &str) -> Result<Vec<Record>> {
-    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let start = text.trim_start();
     if start.is_empty() {
         return Err(Error::new(ErrorKind::File, format!("{origin} is empty")));
     }
     let json = if start.starts_with(['{', '[']) { text } else { json_of_yaml(&text, origin)? };
     let json = Arc::new(json);
     let mut records = Vec::new();
-    let documents = serde_json::Deserializer::from_str(json.trim_start_matches('\u{feff}')).into_iter();
+    let documents = serde_json::Deserializer::from_str(&json).into_iter();
     for document in documents {
         let document: &RawValue = document.map_err(|error| {
             let (line, column) = (error.line(), error.column());
@@ -82,7 +83,6 @@ pub(super) fn index(text: String, origin: &str) -> Result<Vec<Record>> {
 
 /// Returns the documents of a YAML text as one JSON array.
 fn json_of_yaml(text: &str, origin: &str) -> Result<String> {
-    let text = text.trim_start_matches('\u{feff}');
     let size = text.len().clamp(1 << 16, MOST_NODES);
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -138,8 +138,7 @@ fn json_problem(error: &serde_json::Error) -> String {
         Category::Eof => "it ends early".to_owned(),
         Category::Syntax if text.starts_with("recursion limit") => "it is nested too deeply".to_owned(),
         Category::Syntax | Category::Io => "invalid syntax".to_owned(),
-        Category::Data if text.starts_with("invalid type") => "a value has the wrong type".to_owned(),
-        Category::Data => text.split(" at line ").next().unwrap_or_default().to_owned(),
+        Category::Data => data_problem(error),
     }
 }
 
@@ -179,7 +178,7 @@ mod tests {
         for text in [
             r#"{"kind": "List", "items": [{"kind": "A", "metadata": {"name": "a"}}, {"kind": "A", "metadata": {"name": "b"}}]}"#,
             "{\"kind\": \"A\", \"metadata\": {\"name\": \"a\"}}\n{\"kind\": \"A\", \"metadata\": {\"name\": \"b\"}}",
-            "\u{feff}kind: A\nmetadata: {name: a}\n---\n---\nkind: A\nmetadata: {name: b}\n",
+            "kind: A\nmetadata: {name: a}\n---\n---\nkind: A\nmetadata: {name: b}\n",
             "kind: List\nitems:\n- kind: PodList\n  items:\n  - kind: A\n    metadata:\n      name: a\n- kind: A\n  metadata:\n    name: b\n",
         ] {
             assert_eq!(names(text), ["a", "b"], "{text}");

@@ -25,7 +25,7 @@ pub(super) fn text_at(path: &InputPath, stdin: &mut dyn Read) -> Result<String> 
         InputPath::Path(file) => read(file).map_err(|error| cannot_read(path, error))?,
         InputPath::Stdin => read_stdin(stdin)?,
     };
-    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{path} is not UTF-8 text")))
+    decoded(bytes).ok_or_else(|| Error::new(ErrorKind::File, format!("{path} is not UTF-8 text")))
 }
 
 /// Reads standard input, up to 1 GiB.
@@ -40,7 +40,23 @@ pub(crate) fn read(path: &Path) -> IoResult<Vec<u8>> {
 
 /// Reads a file or a pipe as text.
 pub(crate) fn read_text(path: &Path) -> IoResult<String> {
-    String::from_utf8(read(path)?).map_err(|_| std::io::Error::other("it is not UTF-8"))
+    decoded(read(path)?).ok_or_else(|| std::io::Error::other("it is not UTF-8"))
+}
+
+/// Returns the text of a file without its byte order mark. Windows PowerShell 5 writes UTF-16, which begins with such a mark.
+fn decoded(bytes: Vec<u8>) -> Option<String> {
+    let unit: fn([u8; 2]) -> u16 = match bytes.get(..2) {
+        Some([0xff, 0xfe]) => u16::from_le_bytes,
+        Some([0xfe, 0xff]) => u16::from_be_bytes,
+        _ => {
+            let text = String::from_utf8(bytes).ok()?;
+            return Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text));
+        }
+    };
+    let units = bytes.get(2..)?.chunks_exact(2);
+    let is_whole = units.remainder().is_empty();
+    let units: Vec<u16> = units.filter_map(|pair| pair.try_into().ok()).map(unit).collect();
+    String::from_utf16(&units).ok().filter(|_| is_whole)
 }
 
 fn bounded(source: &mut dyn Read) -> IoResult<Vec<u8>> {
@@ -147,6 +163,23 @@ mod tests {
         ] {
             let characters = |text: &str| text.chars().collect::<Vec<_>>();
             assert_eq!(fits(&characters(pattern), &characters(name)), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn the_byte_order_mark_tells_the_encoding() {
+        for (bytes, text) in [
+            (&b"k: \xc3\xa9"[..], Some("k: é")),
+            (b"\xef\xbb\xbfk", Some("k")),
+            (b"\xff\xfek\x00\xe9\x00", Some("ké")),
+            (b"\xfe\xff\x00k\x00\xe9", Some("ké")),
+            (b"\xff\xfe", Some("")),
+            (b"", Some("")),
+            (b"\xe9", None),
+            (b"\xff\xfek", None),
+            (b"\xff\xfe\x00\xd8", None),
+        ] {
+            assert_eq!(decoded(bytes.to_vec()).as_deref(), text, "{bytes:?}");
         }
     }
 

@@ -265,3 +265,59 @@ async fn an_oidc_token_that_cannot_be_renewed_is_an_error() {
     assert!(output.stderr.starts_with(error), "{}", output.stderr);
     assert_eq!((output.exit, server.sim.requests().len()), (1, 0));
 }
+
+/// Windows PowerShell 5 writes such files with `>`.
+#[tokio::test]
+async fn files_in_utf16_are_read() {
+    let encoded = |text: &str, is_big_endian: bool| {
+        let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+        let bytes = |unit: u16| if is_big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        units.flat_map(bytes).collect::<Vec<u8>>()
+    };
+    let server = Cluster::recorded("shop").served();
+    let directory = directory();
+    let written = |name: &str, bytes: Vec<u8>| {
+        let path = directory.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    for is_big_endian in [false, true] {
+        let kubeconfig = written("config", encoded(&server.kubeconfig().to_string(), is_big_endian));
+        let manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
+        let manifest = written("web.yaml", encoded(manifest, is_big_endian));
+        let run = Run::of(["history", "-f"]).arg(&manifest).env("KUBECONFIG", kubeconfig);
+        let output = run.run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{}", output.transcript);
+    }
+    let shop = encoded(&harness::snapshot("shop").to_string(), false);
+    let snapshot = written("shop.json", shop.clone());
+    Run::of(["list", "--from"]).arg(&snapshot).run_async().await.prints("deployment/web").ends(0);
+    Run::of(["list", "--from", "-"]).stdin(shop).run_async().await.prints("deployment/web").ends(0);
+    let odd = written("odd.yaml", b"\xff\xfek\x00i".to_vec());
+    Run::of(["list", "--from"]).arg(&odd).run_async().await.reports("odd.yaml is not UTF-8 text").ends(2);
+}
+
+/// kubectl takes a null for an absent value, and the last of two equal keys.
+#[tokio::test]
+async fn nulls_and_repeated_keys_mean_what_they_mean_to_kubectl() {
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin"));
+    let mut kubeconfig = server.kubeconfig();
+    let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+        "status": {"token": "brought"}});
+    let script = format!("[ \"${{A-unset}}\" = '' ] && echo '{credential}'");
+    kubeconfig["users"][0]["user"] = json!({"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "command": "/bin/sh", "args": ["-c", script],
+        "env": [{"name": "A", "value": null}], "interactiveMode": "Never", "provideClusterInfo": null,
+        "installHint": null,
+    }});
+    kubeconfig["clusters"][0]["cluster"]["insecure-skip-tls-verify"] = Value::Null;
+    kubeconfig["contexts"][0]["context"]["extensions"] = Value::Null;
+    kubeconfig["preferences"] = Value::Null;
+    let text = kubeconfig.to_string();
+    let repeated = text.replacen('{', "{\"users\": [], \"current-context\": \"gone\", ", 1);
+    for text in [text, repeated] {
+        let output = Run::of(HISTORY).env("KUBECONFIG", file("config", &text)).run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{text}");
+    }
+}

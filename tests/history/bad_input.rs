@@ -76,7 +76,7 @@ fn a_snapshot_with_several_namespaces_needs_the_namespace_flag() {
 
 #[test]
 fn unusable_files_are_errors() {
-    let directory = std::env::temp_dir().join(format!("rollout2-bad-input-{}", std::process::id()));
+    let directory = harness::files::directory();
     fs::create_dir_all(directory.join("empty")).unwrap();
     fs::write(directory.join("broken.json"), "{\"kind\": \"List\", ").unwrap();
     fs::write(directory.join("broken.yaml"), "a: [").unwrap();
@@ -104,16 +104,30 @@ fn unusable_files_are_errors() {
         );
     }
     refused(&from_stdin("", "deploy"), 2, "error: standard input is empty\n");
-    fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
 fn a_directory_of_files_is_one_snapshot() {
-    let directory = std::env::temp_dir().join(format!("rollout2-directory-{}", std::process::id()));
-    fs::create_dir_all(&directory).unwrap();
+    let directory = harness::files::directory();
     fs::copy(data().join("shop/snapshot.json"), directory.join("a.json")).unwrap();
     fs::write(directory.join("notes.txt"), "not an object").unwrap();
     let output = Run::of(["history", "deploy/web", "--from"]).arg(&directory).run();
     assert_eq!(output, history("shop", &["deploy/web"]).run());
-    fs::remove_dir_all(directory).unwrap();
+}
+
+/// An empty line stands between two tables.
+#[test]
+fn a_target_that_fails_first_leaves_no_empty_line() {
+    let mut shop = harness::snapshot("shop");
+    let checkout = shop["items"].as_array_mut().unwrap().iter_mut();
+    let checkout =
+        checkout.filter(|item| item["metadata"]["name"] == "checkout" && item["kind"] == "Deployment");
+    for workload in checkout {
+        workload["spec"]["selector"] =
+            serde_json::json!({"matchExpressions": [{"key": "app", "operator": "Like", "values": ["x"]}]});
+    }
+    let run = Run::of(["history", "deploy/checkout", "deploy/web", "-n", "shop", "--from", "-"]);
+    let output = run.stdin(shop.to_string()).run();
+    output.reports("error: ").ends(1);
+    assert!(output.stdout.starts_with("deployment"), "{:?}", output.stdout);
 }

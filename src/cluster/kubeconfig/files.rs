@@ -7,6 +7,7 @@ use k8s_openapi::serde::Serialize;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig, KubeconfigError};
 use serde_json::Value;
+use serde_saphyr::options::DuplicateKeyPolicy;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::world::Environment;
@@ -62,23 +63,40 @@ fn read_file(path: &Path) -> Result<Option<Kubeconfig>> {
 }
 
 fn parse(text: &str, path: &Path) -> Result<Kubeconfig> {
-    let text = text.trim_start_matches('\u{feff}');
-    Kubeconfig::from_yaml(text)
-        .or_else(|error| with_contexts_completed(text).ok_or_else(|| invalid(path, error)))
+    match parse_as_kubectl(text) {
+        Some(kubeconfig) => Ok(kubeconfig),
+        // kube's error has a position.
+        None => Kubeconfig::from_yaml(text).map_err(|error| invalid(path, error)),
+    }
 }
 
-/// Parses a kubeconfig of which a context has no cluster. Such a context is usable with `--cluster` or `--server`, and kube
-/// would refuse the whole file.
-fn with_contexts_completed(text: &str) -> Option<Kubeconfig> {
-    let mut kubeconfig: Value = serde_saphyr::from_str(text).ok()?;
-    for named in kubeconfig.get_mut("contexts")?.as_array_mut()? {
+/// Parses a kubeconfig as kubectl does, where kube would refuse the whole file. A null is an absent value, and of two equal
+/// keys the last one counts (`sigs.k8s.io/yaml`). A context without a cluster is usable with `--cluster` or `--server`.
+fn parse_as_kubectl(text: &str) -> Option<Kubeconfig> {
+    let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins };
+    let mut kubeconfig: Value = serde_saphyr::from_str_with_options(text, options).ok()?;
+    remove_nulls(&mut kubeconfig);
+    let contexts = kubeconfig.get_mut("contexts").and_then(Value::as_array_mut);
+    for named in contexts.into_iter().flatten() {
         if let Some(context) = named.get_mut("context").and_then(Value::as_object_mut)
-            && context.get("cluster").is_none_or(Value::is_null)
+            && !context.contains_key("cluster")
         {
             context.insert("cluster".to_owned(), "".into());
         }
     }
     serde_json::from_value(kubeconfig).ok()
+}
+
+/// Removes the members of objects that are null.
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
+    }
 }
 
 /// Creates the error of a file that is no kubeconfig. It has only the position of a parser's error, whose words quote the

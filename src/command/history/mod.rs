@@ -66,11 +66,13 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.err_lines(&read.notes);
     let mut documents = Vec::new();
-    for (index, observed) in read.observations.into_iter().enumerate() {
-        if index > 0 && pods && !prints_documents && !request.no_headers {
+    let mut has_table = false;
+    for observed in read.observations {
+        if has_table && observed.is_ok() && pods && !prints_documents && !request.no_headers {
             ui.out_text("\n"); // between two tables
         }
         let done = observed.and_then(|observed| show(&observed, request, context, ui, &mut documents));
+        has_table |= done.is_ok();
         outcome.errors.extend(done.err());
     }
     outcome.document = match &request.output {

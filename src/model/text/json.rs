@@ -6,6 +6,21 @@ use std::fmt;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+/// Returns what is wrong with the values of a JSON text, without the words of serde for Rust.
+#[must_use]
+pub fn data_problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default();
+    let quoted = |start: &str| text.strip_prefix(start)?.strip_prefix('`')?.split('`').next();
+    match (quoted("missing field "), quoted("unknown variant ")) {
+        (Some(member), _) => format!("it has no {member:?}"),
+        (_, Some(value)) => format!("it has the unknown value {value:?}"),
+        _ if text.starts_with("invalid value: ") => "a value is out of range".to_owned(),
+        _ if text.starts_with("invalid type: ") => "a value has the wrong type".to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
 /// Returns compact JSON with sorted keys and the escapes of Go's `encoding/json`.
 ///
 /// Hashes are computed over these bytes. The API server also compares the `test` operations of a

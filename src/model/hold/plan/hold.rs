@@ -12,6 +12,7 @@ use crate::api::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
 use crate::kind::{Workload, strategy};
+use crate::text::json::data_problem;
 use crate::text::shell_command::{Word, command};
 
 /// The version of the schema that this version writes.
@@ -301,7 +302,7 @@ impl Hold {
                 _ if self.version > VERSION => {
                     format!("it has version {}, this is version {VERSION}", self.version)
                 }
-                Some(Err(error)) => error.to_string(),
+                Some(Err(error)) => data_problem(&error),
                 _ => "it has no plan".to_owned(),
             };
             let sentence = format!(
