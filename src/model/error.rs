@@ -107,7 +107,8 @@ impl fmt::Display for Error {
 }
 
 /// Returns the words of a source. Rust adds the number of an error to the words of the operating system.
-fn words_of(source: &(dyn std::error::Error + 'static)) -> String {
+#[must_use]
+pub fn words_of(source: &(dyn std::error::Error + 'static)) -> String {
     let words = source.to_string();
     let number = source.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
     let suffix = number.map(|number| format!(" (os error {number})")).unwrap_or_default();

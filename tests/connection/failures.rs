@@ -80,18 +80,19 @@ async fn an_unknown_certificate_authority_is_an_error() {
     // Both authorities have the same name, so the signature check fails.
     fails(&kubeconfig, &format!("the certificate of {}", server.server().address()), "").await;
     kubeconfig["clusters"][0]["cluster"].as_object_mut().unwrap().remove("certificate-authority-data");
-    fails(&kubeconfig, "is not trusted", "--certificate-authority FILE").await;
+    fails(&kubeconfig, "is not trusted: an unknown authority issued it", "--certificate-authority FILE")
+        .await;
 }
 
 #[tokio::test]
 async fn an_expired_or_mismatched_certificate_is_an_error() {
     let server = Cluster::recorded("shop").served_with(ServerCertificate::Expired, Protocols::default());
-    fails(&server.kubeconfig(), "certificate expired", "clock").await;
+    fails(&server.kubeconfig(), "certificate expired at 2020-01-02T00:00:00Z", "clock").await;
     let server =
         Cluster::recorded("shop").served_with(ServerCertificate::ForAnotherName, Protocols::default());
     fails(
         &server.kubeconfig(),
-        "not valid for name \"127.0.0.1\"; certificate is only valid for DnsName(\"elsewhere.example\")",
+        "is not trusted: the certificate is valid for elsewhere.example, not for 127.0.0.1",
         "--tls-server-name",
     )
     .await;

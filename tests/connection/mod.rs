@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
+mod certificates;
 mod connection_flags;
 pub(crate) mod failures;
 mod foreign_responses;

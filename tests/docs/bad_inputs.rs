@@ -25,19 +25,8 @@ fn bad_inputs() -> impl Iterator<Item = (&'static str, Vec<&'static str>, u8)> {
 
 const DIRECTORY: &str = "tests/docs/bad_inputs/";
 
-/// Words of Rust's standard library and of its crates, which mean nothing to a user.
-const WORDS_OF_RUST: [&str; 10] = [
-    "EOF",
-    "\\u{",
-    "os error",
-    "invalid digit",
-    "target type",
-    "subcommand",
-    "Some(",
-    "None",
-    "Err(",
-    "panicked",
-];
+/// Words of Rust and of its crates that a cluster may send. Each run of a test checks for the others.
+const WORDS_OF_RUST: [&str; 3] = ["EOF", "\\u{", "None"];
 
 #[test]
 fn every_bad_input_has_its_code_and_its_message() {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use k8s_openapi::ByteString;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::config::{AuthInfo, Cluster, ExecAuthCluster, KubeconfigError, LoadDataError};
 use kube::{Client, Config};
@@ -18,6 +19,7 @@ use tokio::time::Instant;
 use super::api_server::ApiServer;
 use super::request_error::{RequestError, SharedFailure};
 use super::transport;
+use super::trust::{has_p521_key, in_words};
 use crate::cluster::credential::{Credential, PluginContext};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -186,7 +188,7 @@ impl CurrentClient {
         config.disable_compression = cluster.disable_compression.unwrap_or_default();
         config.auth_info = credential.user.clone();
         transport::client(config, self.server.proxy.as_ref(), self.connect_timeout)
-            .map_err(|error| unusable(&error))
+            .map_err(|error| unusable(&error, &credential.user))
     }
 }
 
@@ -228,12 +230,19 @@ fn after_the_start(error: Error) -> Error {
 }
 
 /// Explains why kube could not build a client. Mostly the client certificate is at fault.
-fn unusable(error: &kube::Error) -> Error {
+fn unusable(error: &kube::Error, user: &AuthInfo) -> Error {
     let chain: Vec<_> =
         std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source())
             .collect();
-    let words = chain.get(1).map(ToString::to_string).unwrap_or_default();
+    let words = chain.get(1).map(|error| in_words(&error.to_string())).unwrap_or_default();
     let whole = chain.iter().map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    if has_p521_certificate(user) {
+        return Error::new(
+            ErrorKind::Unreachable,
+            "the client certificate has a P-521 key, which kubectl accepts and this program's TLS library does not",
+        )
+        .hint("issue it again with a P-256 or RSA key; until then run kubectl proxy, and add --server http://127.0.0.1:8001");
+    }
     if whole.contains("UnsupportedCertVersion") {
         // rustls accepts X.509 v3 only: v1 has no extensions, and rustls checks them.
         return Error::new(
@@ -245,4 +254,12 @@ fn unusable(error: &kube::Error) -> Error {
     Error::new(ErrorKind::Unreachable, "the credentials cannot be used")
         .caused_by(words)
         .hint("to see them: kubectl config view --minify")
+}
+
+/// Whether the client certificate of a user, which was read from its file, has a P-521 key.
+fn has_p521_certificate(user: &AuthInfo) -> bool {
+    let base64 = user.client_certificate_data.clone().map(Value::String);
+    let pem: Option<ByteString> = base64.and_then(|base64| serde_json::from_value(base64).ok());
+    let certificate = pem.and_then(|pem| CertificateDer::from_pem_slice(&pem.0).ok());
+    certificate.is_some_and(|certificate| has_p521_key(&certificate))
 }

@@ -9,6 +9,7 @@ mod no_response;
 mod request_error;
 mod response_log;
 mod transport;
+mod trust;
 
 pub(super) use message::{ApiRequest, ApiResponse};
 pub(super) use request_error::{Backoff, RequestError, SharedFailure};

@@ -10,13 +10,18 @@ use rustls::{CertificateError, Error as TlsError};
 use super::api_server::{ApiServer, unreachable};
 use super::http_client::ConnectFailure;
 use super::request_error::RequestError;
-use crate::error::Error;
+use super::trust::{in_words, is_unsupported, why_not_trusted};
+use crate::error::{Error, words_of};
+
+/// What to do about a server with a P-521 key, and about an authority with one.
+const WITHOUT_P521: &str = "the cluster's administrator can issue it again with a P-256 or RSA key; until then run \
+                            kubectl proxy, and add --server http://127.0.0.1:8001";
 
 impl ApiServer {
     /// Explains an error of the HTTP client by the errors nested in it.
     pub(super) fn no_response(&self, error: &(dyn StdError + 'static)) -> RequestError {
         let chain: Vec<_> = std::iter::successors(Some(error), |error| source_of(*error)).collect();
-        let text = chain.last().map(ToString::to_string).unwrap_or_default();
+        let text = chain.last().map(|error| words_of(*error)).unwrap_or_default();
         if chain.iter().any(|error| error.is::<AuthError>()) {
             return self.token_not_renewed(&text);
         }
@@ -27,7 +32,7 @@ impl ApiServer {
             return self.proxy_refused(if text.is_empty() { proxy.to_string() } else { text });
         }
         if text.starts_with("received fatal alert") {
-            return self.alert_received(text); // HTTP/2 keeps only the text of the alert that ended a connection
+            return self.alert_received(&text); // HTTP/2 keeps only the text of the alert that ended a connection
         }
         if !chain.iter().any(|error| error.is::<ConnectFailure>()) {
             let hyper = chain.iter().find_map(|error| error.downcast_ref::<hyper::Error>());
@@ -105,18 +110,23 @@ impl ApiServer {
     fn tls_failed(&self, error: &TlsError) -> RequestError {
         match error {
             TlsError::InvalidCertificate(certificate) => self.certificate_refused(certificate),
-            TlsError::AlertReceived(_) => self.alert_received(error.to_string()),
+            TlsError::AlertReceived(_) => self.alert_received(&error.to_string()),
             TlsError::InvalidMessage(_) => {
                 let error = unreachable(format!("{} does not speak TLS", self.address()))
                     .hint("if that is intended, write the server as http://HOST:PORT");
                 RequestError::NotConnected(error)
             }
-            other => RequestError::Unusable(self.tls_error(other.to_string())),
+            other => RequestError::Unusable(self.tls_error(&other.to_string())),
         }
     }
 
     /// Explains a TLS alert. A server checks the client certificate after the handshake.
-    fn alert_received(&self, why: String) -> RequestError {
+    fn alert_received(&self, why: &str) -> RequestError {
+        if why.ends_with("HandshakeFailure") {
+            let why = "the server has no algorithm in common with this program's TLS library, \
+                       which lacks P-521 keys";
+            return RequestError::NotConnected(self.tls_error(why).hint(WITHOUT_P521));
+        }
         let hint = format!(
             "the client certificate may have expired or belong to another cluster; it comes from {}",
             self.endpoint.source
@@ -124,13 +134,14 @@ impl ApiServer {
         RequestError::Unusable(self.tls_error(why).hint(hint))
     }
 
-    fn tls_error(&self, why: String) -> Error {
-        unreachable(format!("TLS with {} failed", self.address())).caused_by(why)
+    fn tls_error(&self, why: &str) -> Error {
+        unreachable(format!("TLS with {} failed", self.address())).caused_by(in_words(why))
     }
 
     /// Explains why the certificate of the server is not trusted.
     fn certificate_refused(&self, certificate: &CertificateError) -> RequestError {
         let hint = match certificate {
+            certificate if is_unsupported(certificate) => WITHOUT_P521,
             CertificateError::UnknownIssuer => &format!(
                 "set the cluster's certificate authority in {}, or with --certificate-authority FILE",
                 self.endpoint.source
@@ -147,7 +158,7 @@ impl ApiServer {
             _ => "the cluster's administrator must renew it",
         };
         let error = unreachable(format!("the certificate of {} is not trusted", self.address()));
-        RequestError::NotConnected(error.caused_by(certificate.to_string()).hint(hint))
+        RequestError::NotConnected(error.caused_by(why_not_trusted(certificate)).hint(hint))
     }
 
     fn where_from(&self) -> String {
@@ -184,7 +195,7 @@ mod tests {
     #[test]
     fn nothing_was_handled_if_a_certificate_was_refused() {
         let alert = TlsError::AlertReceived(AlertDescription::CertificateRequired);
-        let alerted = "TLS with in-process:80 failed: received fatal alert: CertificateRequired";
+        let alerted = "TLS with in-process:80 failed: received fatal alert: certificate required";
         let [handled, lost, refused]: [fn(Error) -> RequestError; 3] =
             [RequestError::Unusable, RequestError::Lost, RequestError::NotConnected];
         for (error, sentence, failed) in [
@@ -192,13 +203,19 @@ mod tests {
             (IoError::other(alert), alerted, handled),
             (
                 IoError::other(TlsError::InvalidCertificate(CertificateError::UnknownIssuer)),
-                "the certificate of in-process:80 is not trusted: UnknownIssuer",
+                "the certificate of in-process:80 is not trusted: an unknown authority issued it",
                 refused,
             ),
             (
                 IoError::other(TlsError::DecryptError),
                 "TLS with in-process:80 failed: cannot decrypt peer's message",
                 handled,
+            ),
+            (
+                IoError::other(TlsError::AlertReceived(AlertDescription::HandshakeFailure)),
+                "TLS with in-process:80 failed: the server has no algorithm in common with this program's TLS \
+                 library, which lacks P-521 keys",
+                refused,
             ),
             (IoError::other("reset"), "the connection to in-process:80 was lost: reset", lost),
         ] {

@@ -19,6 +19,7 @@ use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
 use super::http_client::http_client;
+use super::trust::ServerVerifier;
 
 /// The TCP keepalive, which detects a connection that was lost while a laptop slept.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -116,8 +117,12 @@ where
 /// TLS sessions are not stored for the next run. With TLS 1.3 a resumed handshake takes the same round trip
 /// and saves 0.5ms of CPU. It would need a file of secrets for each server and user.
 fn tls<C>(config: &Config, connector: C) -> Result<HttpsConnector<C>, kube::Error> {
-    let builder =
-        HttpsConnectorBuilder::new().with_tls_config(config.rustls_client_config()?).https_or_http();
+    let mut tls = config.rustls_client_config()?;
+    if let Some(authorities) = config.root_cert.as_ref().filter(|_| !config.accept_invalid_certs) {
+        let unusable = |error| kube::Error::RustlsTls(RustlsTlsError::AddRootCertificate(Box::new(error)));
+        ServerVerifier::install(authorities, &mut tls).map_err(unusable)?;
+    }
+    let builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
     let builder = match &config.tls_server_name {
         Some(name) => {
             let name = ServerName::try_from(name.clone()).map_err(RustlsTlsError::InvalidServerName);

@@ -239,9 +239,33 @@ impl Run {
             Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() };
         let mistakes = schema::mistakes_in(&output.stdout);
         assert!(mistakes.is_empty(), "{}\n{}", mistakes.join("\n"), output.transcript);
+        let errors = output.stderr.lines().filter(|line| line.starts_with("error: "));
+        let foreign: Vec<_> =
+            errors.filter(|line| WORDS_OF_RUST.iter().any(|word| line.contains(word))).collect();
+        assert!(foreign.is_empty(), "words of Rust or of a crate: {}", foreign.join("\n"));
         output
     }
 }
+
+/// Words of Rust's standard library, and of the debug texts of crates, which mean nothing to a user.
+const WORDS_OF_RUST: [&str; 16] = [
+    "os error",
+    "invalid digit",
+    "target type",
+    "subcommand",
+    "Some(",
+    "Err(",
+    "Other(",
+    "Custom {",
+    "Error(",
+    "Error {",
+    "panicked",
+    "invalid type:",
+    "missing field `",
+    "unknown variant",
+    "expected struct",
+    "UnknownIssuer",
+];
 
 /// A buffer that keeps what was written for the test.
 #[derive(Clone, Debug, Default)]

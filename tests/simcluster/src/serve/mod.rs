@@ -32,6 +32,8 @@ pub enum ServerCertificate {
     Expired,
     /// A certificate for another server name.
     ForAnotherName,
+    /// A certificate that no authority issued and that is an authority itself, as `openssl req -x509` creates it.
+    SelfSigned,
 }
 
 /// The protocols that the server offers by ALPN.
@@ -50,6 +52,7 @@ pub enum Protocols {
 pub struct Served {
     shared: Arc<Shared>,
     authority: Arc<Mutex<Authority>>,
+    certificate: String,
     acceptor: TlsAcceptor,
     reservation: Reservation,
     door: Option<Door>,
@@ -64,11 +67,12 @@ impl SimCluster {
     /// Serves the cluster with this certificate and these protocols.
     pub fn serve_with(&self, certificate: ServerCertificate, protocols: Protocols) -> io::Result<Served> {
         let authority = Authority::new().map_err(io::Error::other)?;
-        let mut config = authority.server_config(certificate).map_err(io::Error::other)?;
+        let (mut config, certificate) = authority.server_config(certificate).map_err(io::Error::other)?;
         config.alpn_protocols = protocols.alpn();
         let mut served = Served {
             shared: Arc::clone(&self.shared),
             authority: Arc::new(Mutex::new(authority)),
+            certificate,
             acceptor: TlsAcceptor::from(Arc::new(config)),
             reservation: Reservation::new()?,
             door: None,
@@ -133,6 +137,11 @@ impl Served {
     /// The certificate of the authority, in PEM.
     pub fn authority_certificate(&self) -> String {
         self.lock_authority().certificate()
+    }
+
+    /// The certificate of the server itself, in PEM.
+    pub fn server_certificate(&self) -> &str {
+        &self.certificate
     }
 
     /// A certificate and a key for a user, in PEM.

@@ -68,9 +68,9 @@ impl Authority {
         self.issued.get(certificate).cloned()
     }
 
-    /// Returns the TLS configuration of the server. Client certificates of this authority are accepted and not
-    /// required.
-    pub(super) fn server_config(&self, kind: ServerCertificate) -> Result<ServerConfig> {
+    /// Returns the TLS configuration of the server, and its certificate in PEM. Client certificates of this authority are
+    /// accepted and not required.
+    pub(super) fn server_config(&self, kind: ServerCertificate) -> Result<(ServerConfig, String)> {
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone())?;
@@ -78,13 +78,16 @@ impl Authority {
             .allow_unauthenticated()
             .build()?;
         let key = KeyPair::generate()?;
-        let certificate = server_params(kind)?.signed_by(&key, &self.issuer)?;
+        let certificate = match kind {
+            ServerCertificate::SelfSigned => server_params(kind)?.self_signed(&key)?,
+            _ => server_params(kind)?.signed_by(&key, &self.issuer)?,
+        };
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
             .with_client_cert_verifier(verifier)
             .with_single_cert(vec![certificate.der().clone()], key)?;
-        Ok(config)
+        Ok((config, certificate.pem()))
     }
 }
 
@@ -96,6 +99,9 @@ fn server_params(kind: ServerCertificate) -> Result<CertificateParams> {
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name.push(DnType::CommonName, "simcluster");
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    if kind == ServerCertificate::SelfSigned {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    }
     if kind == ServerCertificate::Expired {
         params.not_before = date_time_ymd(2020, 1, 1);
         params.not_after = date_time_ymd(2020, 1, 2);
