@@ -78,12 +78,14 @@ impl Source {
         let request = ApiRequest::write(method, &path, "application/json", body.to_string());
         let sent = cluster.send(&request, Policy::Once, &mut None, |_| false).await;
         let Err(failure) = sent else { return DeletionResult::Accepted };
-        let status = if let RequestError::Status(response) = &failure { Some(response.status) } else { None };
+        // Before 1.37 only a 429 has the type of its cause.
+        let is_disallowed = matches!(&failure, RequestError::Status(response)
+            if response.is_refused_by_budget() || response.status == StatusCode::TOO_MANY_REQUESTS);
         let WriteFailure { error, outcome } = WriteFailure::of(&failure, cluster.explain(&failure));
         match outcome {
             // The pod is gone, or another pod has its name.
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Accepted,
-            WriteOutcome::Unavailable if evict && status == Some(StatusCode::TOO_MANY_REQUESTS) => {
+            WriteOutcome::Unavailable if evict && is_disallowed => {
                 DeletionResult::Disallowed(error.to_string())
             }
             WriteOutcome::Unavailable => DeletionResult::Unavailable(error),
@@ -153,6 +155,7 @@ impl WriteOutcome {
                 // A 404 of another server, such as a proxy, says nothing of the object.
                 StatusCode::NOT_FOUND if response.is_not_found() => Self::Gone,
                 StatusCode::TOO_MANY_REQUESTS => Self::Unavailable,
+                _ if response.is_refused_by_budget() => Self::Unavailable,
                 _ if response.message().is_some_and(|message| message.contains(SEVERAL_BUDGETS)) => unchanged,
                 // A server or a proxy that failed may have forwarded the request before.
                 status if status.is_server_error() || status.is_success() => Self::Unknown,
@@ -170,7 +173,7 @@ const SEVERAL_BUDGETS: &str = "more than one PodDisruptionBudget";
 fn rejected(response: &ApiResponse) -> Option<Error> {
     let causes = Some(response.causes()).filter(|causes| !causes.is_empty())?.join("; ");
     match response.status {
-        StatusCode::TOO_MANY_REQUESTS => Some(Error::new(ErrorKind::Refused, causes)),
+        _ if response.is_refused_by_budget() => Some(Error::new(ErrorKind::Refused, causes)),
         StatusCode::UNPROCESSABLE_ENTITY => {
             Some(Error::new(ErrorKind::Refused, "the server rejected the change").caused_by(causes))
         }
@@ -224,11 +227,19 @@ mod tests {
     }
 
     #[test]
-    fn only_a_429_with_causes_is_about_a_disruption_budget() {
-        for (body, sentence) in [("{}", "explained"), (CAUSES, "needs 2")] {
-            let failure = response(StatusCode::TOO_MANY_REQUESTS, body);
+    fn the_type_of_a_cause_tells_that_a_disruption_budget_refused() {
+        let negative =
+            CAUSES.replace("\"DisruptionBudget\"", "\"DisruptionBudgetNegativeAllowedDisruptions\"");
+        let quota = CAUSES.replace("DisruptionBudget", "Quota");
+        for (status, body, sentence, outcome) in [
+            (StatusCode::TOO_MANY_REQUESTS, "{}", "explained", WriteOutcome::Unavailable),
+            (StatusCode::TOO_MANY_REQUESTS, CAUSES, "needs 2", WriteOutcome::Unavailable),
+            (StatusCode::FORBIDDEN, &negative, "needs 2", WriteOutcome::Unavailable),
+            (StatusCode::FORBIDDEN, &quota, "explained", WriteOutcome::Unchanged),
+        ] {
+            let failure = response(status, body);
             let failure = WriteFailure::of(&failure, Error::new(ErrorKind::Refused, "explained"));
-            assert_eq!(failure.error.to_string(), sentence);
+            assert_eq!((failure.error.to_string().as_str(), failure.outcome), (sentence, outcome), "{body}");
         }
     }
 }

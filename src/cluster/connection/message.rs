@@ -123,6 +123,15 @@ impl ApiResponse {
         self.status_text("message").filter(|message| !message.is_empty())
     }
 
+    /// Whether a PodDisruptionBudget refused an eviction, by the types of the causes: `DisruptionBudget` (429), and since 1.37
+    /// `DisruptionBudgetNegativeAllowedDisruptions` and `DisruptionBudgetTooManyDisruptedPods` (403).
+    pub(crate) fn is_refused_by_budget(&self) -> bool {
+        let status = self.json();
+        let causes = status.pointer("/details/causes").and_then(Value::as_array).into_iter().flatten();
+        let mut types = causes.filter_map(|cause| cause.get("reason").and_then(Value::as_str));
+        types.any(|type_| type_.starts_with("DisruptionBudget"))
+    }
+
     /// Returns the causes of a `Status`, each as `FIELD: MESSAGE`, such as `spec.replicas: Invalid value: -1`.
     pub(crate) fn causes(&self) -> Vec<String> {
         let status = self.json();

@@ -21,6 +21,12 @@ pub(super) struct ResponseLog {
 /// A `Date` that is older than the time by less than this is that of a delayed response, and does not move the time back.
 const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(10);
 
+/// The limit of different warnings. A webhook may put the number of the request into each.
+const MOST_WARNINGS: usize = 20;
+
+/// What is reported in place of further warnings.
+const MORE_WARNINGS: &str = "further warnings are not shown";
+
 #[derive(Debug, Default)]
 struct Recorded {
     /// The latest `Date`, and the monotonic time at which it arrived.
@@ -31,6 +37,15 @@ struct Recorded {
 }
 
 impl Recorded {
+    /// Keeps a warning, and returns what to report: the warning if it is new, or that further ones are not shown.
+    fn keep_warning(&mut self, warning: String) -> Option<String> {
+        match self.warnings.len() {
+            MOST_WARNINGS.. => None,
+            _ if !self.warnings.insert(warning.clone()) => None,
+            before => Some(if before + 1 == MOST_WARNINGS { MORE_WARNINGS.to_owned() } else { warning }),
+        }
+    }
+
     /// Returns the server's time now; none before the first response.
     fn time(&self) -> Option<Timestamp> {
         let (date, at) = self.date?;
@@ -56,7 +71,7 @@ impl ResponseLog {
         // Admission webhooks send warnings in UTF-8, and a header value need not be valid UTF-8.
         let texts = headers.get_all(WARNING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
         let warnings = texts.filter_map(|text| text_of(&text));
-        warnings.filter(|warning| recorded.warnings.insert(warning.clone())).collect()
+        warnings.filter_map(|warning| recorded.keep_warning(warning)).collect()
     }
 
     /// Returns the server's time now.
@@ -66,10 +81,10 @@ impl ResponseLog {
 
     /// Counts a warning, unless it is known.
     pub(super) fn count_warning(&self, warning: &str) {
-        self.recorded().warnings.insert(warning.to_owned());
+        self.recorded().keep_warning(warning.to_owned());
     }
 
-    /// Returns the number of distinct warnings.
+    /// Returns the number of distinct warnings, up to a limit.
     pub(super) fn warnings(&self) -> usize {
         self.recorded().warnings.len()
     }
@@ -141,6 +156,19 @@ mod tests {
         assert_eq!(connection_log.record(&first), [r#"old "API""#, "other"]);
         assert_eq!(connection_log.record(&head(&[r#"299 - "other""#])), [""; 0]);
         assert_eq!(connection_log.warnings(), 2);
+    }
+
+    #[test]
+    fn different_warnings_without_an_end_are_reported_up_to_a_limit() {
+        let log = connection_log();
+        let reported: Vec<_> = (0..1_000)
+            .flat_map(|id| {
+                let warning = format!("299 - \"request {id} is deprecated\"");
+                log.record(&HeaderMap::from_iter([(WARNING, warning.parse().unwrap())]))
+            })
+            .collect();
+        assert_eq!((reported.len(), log.warnings()), (MOST_WARNINGS, MOST_WARNINGS));
+        assert_eq!(reported.last().map(String::as_str), Some(MORE_WARNINGS));
     }
 
     #[test]
