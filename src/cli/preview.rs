@@ -87,7 +87,7 @@ Examples:
   kubectl rollout2 preview --applied applied.json
 
 Environment:
-  KUBECTL                the program to run [default: kubectl]
+  KUBECTL                the program to run [default: KUBECTL_PATH of kubectl 1.37, or kubectl]
   KUBECTL_EXTERNAL_DIFF  a program for --diff, called as kubectl diff calls it";
 
 /// The field manager of `kubectl apply` by default.

@@ -2,7 +2,7 @@
 //! it reads.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 pub use std::process::Output;
@@ -148,6 +148,58 @@ impl Drop for TempDir {
         // The system removes leftover temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// A text that child processes of this one read by a path, such as a secret for another program.
+///
+/// On Linux it is a deleted file that they inherit, so that nothing is left of it when this process is killed. Elsewhere it is
+/// a file that only this user can read, which is removed when dropped: a path of a descriptor can be read once there.
+#[derive(Debug)]
+pub struct PrivateFile {
+    path: PathBuf,
+    _file: File,
+    _directory: Option<TempDir>,
+}
+
+impl PrivateFile {
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// When the file cannot be written or read.
+    pub fn new(environment: &Environment, name: &str, text: &str) -> io::Result<Self> {
+        let directory = TempDir::new(environment)?;
+        let path = directory.write("private", name, text)?.join(name);
+        let file = File::open(&path)?;
+        let inherited = inherited_path(&file)?;
+        Ok(match inherited {
+            Some(path) => Self { path, _file: file, _directory: None },
+            None => Self { path, _file: file, _directory: Some(directory) },
+        })
+    }
+
+    /// Returns the path for a child process.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Lets child processes inherit a file, and returns its path for them; none where they cannot open it again.
+#[cfg(target_os = "linux")]
+fn inherited_path(file: &File) -> io::Result<Option<PathBuf>> {
+    use std::os::fd::AsRawFd;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    if !path.exists() {
+        return Ok(None); // there is no /proc
+    }
+    rustix::io::fcntl_setfd(file, rustix::io::FdFlags::empty())?;
+    Ok(Some(path))
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Linux")]
+fn inherited_path(_: &File) -> io::Result<Option<PathBuf>> {
+    Ok(None)
 }
 
 fn private() -> DirBuilder {

@@ -384,3 +384,36 @@ async fn a_manifest_that_does_not_exist_is_an_error_before_kubectl_runs() {
     assert_eq!((ended.stderr.as_str(), ended.exit), ("error: the path \"nofile.yaml\" does not exist\n", 2));
     assert!(!directory.file("ran").exists());
 }
+
+/// kubectl 1.37 sets the variable for its plugins.
+#[tokio::test]
+async fn the_kubectl_that_runs_this_plugin_is_used() {
+    let directory = Directory::new();
+    let program = directory.printing(&[changed("Deployment", "web", image_change("shop/web:9"))]);
+    let run = Run::of(["preview", "-f", MANIFEST]).env("KUBECTL_PATH", &program).env("PATH", "/usr/bin:/bin");
+    let ended = run_on(&cluster(), run.clone()).await;
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let ended = run_on(&cluster(), run.env("KUBECTL", "no-such-kubectl")).await;
+    ended.reports("error: cannot run \"no-such-kubectl\"").ends(1);
+}
+
+/// A file would stay after a SIGKILL, with its token.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn the_kubeconfig_of_kubectl_is_in_no_directory() {
+    let directory = Directory::new();
+    directory.write("objects.json", &list(&[changed("Deployment", "web", image_change("shop/web:9"))]));
+    let place = harness::files::directory();
+    let program = directory.program(
+        "for word; do case $word in --kubeconfig=*) path=${word#*=};; esac; done\n\
+         cat \"$path\" > first; cat \"$path\" > second; find \"$TMPDIR\" -type f > files; cat objects.json",
+    );
+    let run = preview_with(&program, &["-f", MANIFEST]).env("TMPDIR", &place);
+    let ended = run_on(&cluster(), run).await;
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let read = |name: &str| fs::read_to_string(directory.file(name)).unwrap();
+    let kubeconfig: Value = serde_json::from_str(&read("first")).unwrap();
+    assert_eq!(kubeconfig["kind"], "Config");
+    assert_eq!((read("second"), read("files")), (read("first"), String::new()));
+    assert_eq!(fs::read_dir(place).unwrap().count(), 0);
+}

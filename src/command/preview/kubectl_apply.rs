@@ -18,10 +18,13 @@ use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::snapshot::files::read_stdin;
 use crate::world::Environment;
-use crate::world::program::{Output, Program, TempDir, ended};
+use crate::world::program::{Output, PrivateFile, Program, ended};
 
 /// The environment variable that names the program.
 const VARIABLE: &str = "KUBECTL";
+
+/// The variable in which kubectl 1.37 passes its own path to a plugin.
+const CALLER: &str = "KUBECTL_PATH";
 
 /// What `kubectl apply` is called with.
 #[derive(Clone, Debug)]
@@ -83,8 +86,8 @@ impl ApplyResult {
     }
 }
 
-/// Runs kubectl for one `preview`, with a kubeconfig that has the server and the credential of this command, in a file that only
-/// this user can read. No secret is among the flags, which other users can see. The file is removed on drop.
+/// Runs kubectl for one `preview`, with a kubeconfig that has the server and the credential of this command, which only this user
+/// can read. No secret is among the flags, which other users can see.
 pub(super) struct KubectlApply<'a> {
     program: OsString,
     args: &'a ApplyArgs,
@@ -92,7 +95,8 @@ pub(super) struct KubectlApply<'a> {
     flags: Vec<OsString>,
     environment: &'a Environment,
     cluster: &'a Cluster,
-    _directory: TempDir,
+    /// The kubeconfig, as long as it is needed.
+    _kubeconfig: PrivateFile,
 }
 
 impl<'a> KubectlApply<'a> {
@@ -106,18 +110,17 @@ impl<'a> KubectlApply<'a> {
         cluster: &'a Cluster,
     ) -> Result<Self> {
         let environment = &context.world.environment;
-        let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
+        let program = environment.get(VARIABLE).or_else(|| environment.get(CALLER));
+        let program = program.unwrap_or("kubectl".as_ref()).to_owned();
         let kubeconfig = cluster.kubeconfig().await?.to_string();
-        let cannot_write =
-            |error| Error::new(ErrorKind::Program, "cannot write a kubeconfig for kubectl").caused_by(error);
-        let directory = TempDir::new(environment).map_err(cannot_write)?;
-        let file =
-            directory.write("kubectl", "kubeconfig", &kubeconfig).map_err(cannot_write)?.join("kubeconfig");
-        let mut kubeconfig = OsString::from("--kubeconfig=");
-        kubeconfig.push(&file);
+        let kubeconfig = PrivateFile::new(environment, "kubeconfig", &kubeconfig).map_err(|error| {
+            Error::new(ErrorKind::Program, "cannot write a kubeconfig for kubectl").caused_by(error)
+        })?;
+        let mut flag = OsString::from("--kubeconfig=");
+        flag.push(kubeconfig.path());
         let others = other_flags(context.access).into_iter().map(OsString::from);
-        let flags = [kubeconfig].into_iter().chain(others).collect();
-        Ok(Self { program, args, flags, environment, cluster, _directory: directory })
+        let flags = [flag].into_iter().chain(others).collect();
+        Ok(Self { program, args, flags, environment, cluster, _kubeconfig: kubeconfig })
     }
 
     /// Returns the objects as the API server would store them.
