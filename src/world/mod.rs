@@ -196,6 +196,10 @@ impl Stream {
 
     /// Writes `text` unchanged and flushes, so that lines of the two streams keep their order.
     ///
+    /// A terminal that is stopped (Ctrl-S) blocks the whole program, and with it the timers and signals of `step`. A thread with a
+    /// queue would write on, but lose the order of the streams and the last lines before an exit. Nothing is unsafe
+    /// meanwhile: a lock has no expiry, and `step` reads again before it writes.
+    ///
     /// # Errors
     /// Those of the sink; a closed reader is [`io::ErrorKind::BrokenPipe`].
     pub fn write(&mut self, text: &str) -> io::Result<()> {

@@ -1,12 +1,12 @@
 //! Runs a shell command of the user, such as `--check`.
 
-use std::io::{self, Read};
+use std::io::{self, PipeReader};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tokio::task::spawn_blocking;
+#[cfg(unix)]
+use tokio::io::AsyncReadExt;
+use tokio::task::{JoinSet, spawn_blocking, yield_now};
 use tokio::time::timeout;
 
 use super::Environment;
@@ -14,6 +14,9 @@ use super::program::find_program;
 
 /// A longer line is forwarded in pieces, since a check may print without newlines.
 const MAX_LINE_BYTES: usize = 4096;
+
+/// How much output is read at once.
+const PIECE_BYTES: usize = 1024;
 
 /// How long output is still read after the shell exits. A background process may keep the pipe open.
 const OUTPUT_GRACE: Duration = Duration::from_millis(500);
@@ -30,8 +33,10 @@ pub enum ShellOutcome {
 /// Runs a command with `sh -c`, with this environment, these variables and empty input. It is the user's text only; nothing
 /// from the cluster is added to it. Calls `on_line` with each line of its output. Dropping the future kills the command.
 ///
-/// Threads wait for the process instead of the runtime, so that a test's paused clock does not advance
-/// while it runs.
+/// A thread waits for the process instead of the runtime, so that a test's paused clock does not advance while it runs.
+///
+/// On Windows only the shell is killed: to kill the processes that it started needs a job object, and so unsafe code or another
+/// crate.
 ///
 /// # Errors
 /// When the shell cannot be started.
@@ -58,49 +63,77 @@ pub async fn run_shell(
     let mut child = command.spawn()?;
     drop(command); // closes its copies of the pipe
     let group = ProcessGroup::of(&child);
-    let forwarding = ForwardingGuard::default();
-    let is_over = Arc::clone(&forwarding.is_over);
-    let reading = spawn_blocking(move || forward_lines(output, &is_over, on_line));
+    let mut reading = JoinSet::new(); // it ends the task when dropped, so that nothing is printed after the outcome
+    reading.spawn(forward_lines(output, on_line));
     let waiting = spawn_blocking(move || child.wait());
     let Ok(ended) = timeout(limit, waiting).await else { return Ok(ShellOutcome::TimedOut) };
     group.has_ended();
-    let _ = timeout(OUTPUT_GRACE, reading).await; // later output is dropped
+    let _ = timeout(OUTPUT_GRACE, reading.join_next()).await; // later output is dropped
     Ok(ShellOutcome::Exited(ended??.code()))
 }
 
-/// Reads a process's output until the pipe is closed, and forwards it line by line until the run is over.
-fn forward_lines(mut output: impl Read, is_over: &AtomicBool, on_line: impl Fn(&str)) {
-    let forward = |line: &[u8]| {
-        if !is_over.load(Ordering::Relaxed) {
-            on_line(&String::from_utf8_lossy(line));
-        }
-    };
-    let (mut line, mut piece) = (Vec::new(), [0; 1024]);
-    while let Ok(length @ 1..) = output.read(&mut piece) {
-        for byte in piece.get(..length).unwrap_or_default() {
-            if *byte != b'\n' {
-                line.push(*byte);
+/// Reads a process's output until the pipe is closed, and forwards it line by line.
+async fn forward_lines(output: PipeReader, on_line: impl Fn(&str) + Send) {
+    let forward = move |line: &[u8]| on_line(&String::from_utf8_lossy(line));
+    let mut line = Vec::new();
+    let mut pieces = Pieces::of(output);
+    while let Some(piece) = pieces.next().await {
+        for byte in piece {
+            if byte != b'\n' {
+                line.push(byte);
             }
-            if *byte == b'\n' || line.len() >= MAX_LINE_BYTES {
+            if byte == b'\n' || line.len() >= MAX_LINE_BYTES {
                 forward(&line);
                 line.clear();
             }
         }
+        yield_now().await; // signals and timers have their turn, however much is printed
     }
     if !line.is_empty() {
         forward(&line);
     }
 }
 
-/// Stops the forwarding of output when dropped, so that the rest of a long output is not printed after the outcome.
-#[derive(Default)]
-struct ForwardingGuard {
-    is_over: Arc<AtomicBool>,
+/// The output of a process in the pieces that arrive.
+#[cfg(unix)]
+struct Pieces(Option<tokio::net::unix::pipe::Receiver>);
+
+#[cfg(unix)]
+impl Pieces {
+    fn of(output: PipeReader) -> Self {
+        Self(tokio::net::unix::pipe::Receiver::from_owned_fd(output.into()).ok())
+    }
+
+    /// Returns the next piece; none when the pipe is closed.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        let mut piece = vec![0; PIECE_BYTES];
+        let length = self.0.as_mut()?.read(&mut piece).await.ok().filter(|length| *length > 0)?;
+        piece.truncate(length);
+        Some(piece)
+    }
 }
 
-impl Drop for ForwardingGuard {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
+/// As on Unix. Only a thread can wait for a pipe there, which ends with the next piece after this was dropped.
+#[cfg(not(unix))]
+struct Pieces(tokio::sync::mpsc::Receiver<Vec<u8>>);
+
+#[cfg(not(unix))]
+impl Pieces {
+    fn of(mut output: PipeReader) -> Self {
+        let (sender, receiver) = tokio::sync::mpsc::channel(1);
+        spawn_blocking(move || {
+            let mut piece = vec![0; PIECE_BYTES];
+            while let Ok(length @ 1..) = std::io::Read::read(&mut output, &mut piece) {
+                if sender.blocking_send(piece.get(..length).unwrap_or_default().to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self(receiver)
+    }
+
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        self.0.recv().await
     }
 }
 
@@ -197,6 +230,23 @@ mod tests {
         let line = format!("{}; while echo >&9; do sleep 0.1; done & exit 0", held.script());
         let (ran, _) = run(&line, Duration::from_secs(30)).await;
         assert_eq!(ran.unwrap(), ShellOutcome::Exited(Some(0)));
+    }
+
+    /// Each thread that waited for output would stay as long as the process.
+    #[test]
+    fn a_background_process_keeps_no_thread() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().max_blocking_threads(1).build().unwrap().block_on(async {
+            let held = HeldPipe::new();
+            let line = format!("{}; while echo >&9; do sleep 0.1; done & echo checked", held.script());
+            for _ in 0..2 {
+                let (ran, lines) = run(&line, Duration::from_secs(10)).await;
+                assert_eq!(
+                    (ran.unwrap(), lines),
+                    (ShellOutcome::Exited(Some(0)), vec!["checked".to_owned()])
+                );
+            }
+        });
     }
 
     #[tokio::test(start_paused = true)]
