@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::scope::read_targets;
+use super::scope::{may_be_name, read_targets};
 use super::values::{TABLES, Words, duration, field_path, output_form, start_time, words};
 use crate::command::Access;
 use crate::command::list::Request;
 use crate::command::targets::{TargetScope, TargetWord};
 use crate::error::{Error, Result};
+use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration::StartTime;
@@ -44,6 +45,10 @@ pub(super) struct ListArgs {
     /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     selector: Option<String>,
+
+    /// Select workloads by fields: metadata.name=web or metadata.namespace!=kube-system
+    #[arg(long, value_name = "SELECTOR", hide_short_help = true)]
+    field_selector: Option<String>,
 
     /// List the workloads of all namespaces
     #[arg(short = 'A', long)]
@@ -162,6 +167,7 @@ impl ListArgs {
         let scope = TargetScope {
             targets: read_types(&self.types)?,
             selector,
+            fields: self.field_selector.as_deref().map(FieldSelector::parse).transpose()?.unwrap_or_default(),
             namespace: access.namespace.clone().filter(|_| !self.all_namespaces),
             all_namespaces: self.all_namespaces,
             allow_empty: self.allow_empty,
@@ -199,7 +205,15 @@ fn read_types(words: &[String]) -> Result<Vec<TargetWord>> {
             return Err(Error::usage(format!("list shows all workloads of a type, not {word}"))
                 .hint(command("kubectl rollout2 status {} --watch=false", [Word::text(word, "TYPE/NAME")])));
         }
-        for type_ in read_targets(std::slice::from_ref(word), false)? {
+        let read = read_targets(std::slice::from_ref(word), false).map_err(|error| match words {
+            [word] if may_be_name(word) => {
+                let hint =
+                    "use deployment, daemonset or statefulset; for a namespace: kubectl rollout2 list -n {}";
+                error.hint(command(hint, [Word::text(word, "NAMESPACE")]))
+            }
+            _ => error,
+        });
+        for type_ in read? {
             if !types.contains(&type_) {
                 types.push(type_);
             }

@@ -9,6 +9,7 @@ use crate::command::Access;
 use crate::command::targets::manifest::{self, check_stdin_once};
 use crate::command::targets::{NamedTarget, TargetScope, TargetWord};
 use crate::error::{Error, Result};
+use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::selector::Selector;
 use crate::model::kind;
 use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
@@ -88,6 +89,7 @@ impl ScopeArgs {
         Ok(TargetScope {
             targets,
             selector,
+            fields: FieldSelector::default(),
             namespace,
             all_namespaces: self.all_namespaces,
             allow_empty: self.allow_empty,
@@ -130,15 +132,20 @@ pub(super) fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<T
 /// As [`read_targets`].
 fn read_workload_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
     read_targets(words, has_selector).map_err(|error| match words {
-        [word]
-            if read_type(word) == TypeWord::Other
-                && nearest_spelling(word).is_none()
-                && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.')) =>
-        {
-            error.hint(format!("name the type too, such as deployment/{word}"))
-        }
+        [word] if may_be_name(word) => error.hint(with_type(word)),
         _ => error,
     })
+}
+
+/// Whether a word can be the name of an object, and is neither a type nor a mistyped one.
+pub(super) fn may_be_name(word: &str) -> bool {
+    read_type(word) == TypeWord::Other
+        && nearest_spelling(word).is_none()
+        && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.'))
+}
+
+fn with_type(name: &str) -> String {
+    format!("name the type too, such as deployment/{name}")
 }
 
 /// Parses one workload at the beginning of `words`, and returns it with the remaining words. `example` is a
@@ -153,7 +160,11 @@ pub(super) fn read_one_target<'w>(words: &'w [String], example: &str) -> Result<
     }
     let one = |count: usize| -> Result<(NamedTarget, &'w [String])> {
         let (target, rest) = words.split_at(count.min(words.len()));
-        match read_targets(target, false)?.as_slice() {
+        let one = read_targets(target, false).map_err(|error| match target {
+            [word, ..] if may_be_name(word) => error.hint(with_type(word)),
+            _ => error,
+        });
+        match one?.as_slice() {
             [TargetWord::Named(kind, name)] => {
                 Ok((NamedTarget { kind: *kind, name: name.clone(), namespace: None }, rest))
             }

@@ -7,6 +7,7 @@ use http::StatusCode;
 use crate::cluster::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
 use crate::cluster::list_decoder::{Page, read_page};
 use crate::error::{Error, ErrorKind};
+use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, ResourceType};
 use crate::model::api::selector::Selector;
@@ -54,6 +55,12 @@ impl ListQuery {
     #[must_use]
     pub fn with_labels(self, labels: &Selector) -> Self {
         Self { labels: labels.clone(), ..self }
+    }
+
+    /// Selects the objects with these fields. A snapshot ignores it.
+    #[must_use]
+    pub fn with_fields(self, fields: &FieldSelector) -> Self {
+        Self { fields: fields.to_query(), ..self }
     }
 
     /// Keeps `managedFields`.

@@ -19,6 +19,18 @@ fn labels_select() {
 }
 
 #[test]
+fn fields_select() {
+    let web = list(&every_state(), &["deploy", "-A", "--field-selector", "metadata.name=web"]);
+    assert!(
+        web.stdout.contains("deployment/web ") && web.stdout.contains("\n1 workload: "),
+        "{}",
+        web.stdout
+    );
+    let elsewhere = list(&every_state(), &["deploy", "-A", "--field-selector", "metadata.namespace!=shop"]);
+    assert!(!elsewhere.stdout.contains("deployment/web "), "{}", elsewhere.stdout);
+}
+
+#[test]
 fn nothing_is_an_error_unless_it_is_allowed() {
     let args = ["deploy", "-n", "shop", "-l", "app=nope"];
     let none = list(&every_state(), &args);

@@ -48,6 +48,15 @@ async fn each_type_is_listed_once() {
     }
 }
 
+/// The API server selects, so that nothing of other namespaces is sent.
+#[tokio::test]
+async fn fields_are_selected_by_the_server() {
+    let cluster = crowd(6, &[]);
+    let output = run(&cluster, "admin", "list deploy -A --field-selector metadata.namespace!=prod").await;
+    assert!(output.stdout.contains("web-00") && !output.stdout.contains("prod"), "{}", output.transcript);
+    assert_eq!(cluster.requests()[0].query.get("fieldSelector"), "metadata.namespace!=prod");
+}
+
 /// The row of a complete Deployment follows from its own object. Of the three namespaces only `prod` has another one.
 #[tokio::test]
 async fn only_namespaces_with_incomplete_rollouts_are_read() {

@@ -104,9 +104,7 @@ async fn queries(
     ui: &mut Ui,
 ) -> Result<Vec<ListQuery>> {
     let namespace = namespace_of(&request.scope, source)?;
-    let of = |kind: &dyn Kind| {
-        ListQuery::of(kind.type_(), namespace.as_deref()).with_labels(&request.scope.selector)
-    };
+    let of = |kind: &dyn Kind| request.scope.query(kind, namespace.as_deref());
     let mut queries = Vec::new();
     for word in &request.scope.targets {
         let (kind, is_named) = match word {

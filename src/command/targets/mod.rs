@@ -12,6 +12,7 @@ use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{Needs, read_one, reread};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::object::Object;
 use crate::model::api::selector::Selector;
 use crate::model::kind::{Kind, Workload};
@@ -28,6 +29,8 @@ pub struct TargetScope {
     pub targets: Vec<TargetWord>,
     /// The label selector (`-l`).
     pub selector: Selector,
+    /// The field selector (`--field-selector`).
+    pub fields: FieldSelector,
     /// The namespace (`-n`).
     pub namespace: Option<String>,
     /// Whether to search all namespaces (`-A`).
@@ -39,6 +42,11 @@ pub struct TargetScope {
 }
 
 impl TargetScope {
+    /// Returns the query for the workloads of a kind that the selectors match.
+    pub(super) fn query(&self, kind: &dyn Kind, namespace: Option<&str>) -> ListQuery {
+        ListQuery::of(kind.type_(), namespace).with_labels(&self.selector).with_fields(&self.fields)
+    }
+
     /// Whether a target is a type without a name, so that it may match several workloads.
     #[must_use]
     pub fn is_selection(&self) -> bool {
@@ -177,9 +185,7 @@ impl<'a> TargetFinder<'a> {
         self.find_manifests(scope, &keep, &mut found).await;
         let answers = scope.targets.iter().map(async |word| match word {
             TargetWord::Named(kind, name) => Ok(vec![keep(self.named(*kind, name, None).await?)]),
-            TargetWord::All(kind) | TargetWord::IfServed(kind) => {
-                self.all(*kind, &scope.selector, &keep).await
-            }
+            TargetWord::All(kind) | TargetWord::IfServed(kind) => self.all(*kind, scope, &keep).await,
         });
         let answers = concurrently(answers).await;
         for (word, answer) in scope.targets.iter().zip(answers) {
@@ -279,15 +285,18 @@ impl<'a> TargetFinder<'a> {
         workload(kind, object)
     }
 
-    /// Lists all workloads of a type that a selector matches.
+    /// Lists all workloads of a type that the selectors match.
     async fn all<T>(
         &self,
         kind: &'static dyn Kind,
-        selector: &Selector,
+        scope: &TargetScope,
         keep: impl Fn(Workload) -> T,
     ) -> Result<Vec<T>> {
-        let query = ListQuery::of(kind.type_(), self.namespace.as_deref()).with_labels(selector);
-        let found = self.source.list(&query, |object| Some(workload(kind, object).map(&keep))).await?;
+        let query = scope.query(kind, self.namespace.as_deref());
+        // A snapshot does not know fields.
+        let is_selected = |object: &Object| scope.fields.matches(object);
+        let read = |object| Some(object).filter(is_selected).map(|object| workload(kind, object).map(&keep));
+        let found = self.source.list(&query, read).await?;
         found.into_iter().collect()
     }
 

@@ -3,6 +3,7 @@
 pub mod container;
 pub mod count;
 pub mod event;
+pub mod field_selector;
 pub mod managed_fields;
 pub mod object;
 pub mod patch;
