@@ -45,6 +45,15 @@ pub(super) struct CommonArgs {
     connection: ConnectionArgs,
 }
 
+/// The flags of every verb that a verb without a cluster accepts and hides: kubectl accepts them too.
+#[derive(Debug, Args)]
+pub(super) struct UnusedArgs {
+    #[arg(short, long, hide = true)]
+    namespace: Option<String>,
+    #[arg(long, hide = true)]
+    from: Option<PathBuf>,
+}
+
 const COLORS: &Words<Color> =
     &[("auto", "", Color::Auto), ("always", "", Color::Always), ("never", "", Color::Never)];
 

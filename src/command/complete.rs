@@ -24,8 +24,8 @@ use crate::render::completion::{self, Candidate, Directive};
 use crate::render::history::changes;
 use crate::world::World;
 
-/// How long a lookup may take. The whole answer must arrive within 300 ms, including the start of the program.
-const LOOKUP_TIMEOUT: Duration = Duration::from_millis(250);
+/// How long a lookup may take, with the credential plugin. Those of clouds take more than a second.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The completion of one word.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +54,15 @@ pub enum Lookup {
         /// The names that are on the line already.
         exclude: Vec<String>,
     },
-    /// The revisions of one workload.
-    Revisions(&'static dyn Kind, String),
+    /// The revisions of one workload, newest first.
+    Revisions {
+        /// The kind.
+        kind: &'static dyn Kind,
+        /// The name.
+        name: String,
+        /// Whether the current revision comes last, as it is the least useful one for an undo.
+        current_last: bool,
+    },
     /// Namespaces.
     Namespaces,
     /// Names in the kubeconfig.
@@ -106,7 +113,9 @@ async fn look_up(
         Lookup::Names { kinds, prefix, exclude } => {
             names_of(kinds, prefix, exclude, &namespace, &source).await
         }
-        Lookup::Revisions(kind, name) => revisions_of(*kind, name, &namespace, &source).await,
+        Lookup::Revisions { kind, name, current_last } => {
+            revisions_of(*kind, name, *current_last, &namespace, &source).await
+        }
         _ => {
             let name =
                 |object: Object| is_object_name(object.name()).then(|| Candidate::new(object.name(), ""));
@@ -143,6 +152,7 @@ async fn names_of(
 async fn revisions_of(
     kind: &'static dyn Kind,
     name: &str,
+    current_last: bool,
     namespace: &str,
     source: &Source,
 ) -> Result<Vec<Candidate>> {
@@ -152,10 +162,16 @@ async fn revisions_of(
     };
     let observed = read_revisions(workload, source).await?;
     let history = History::of(&observed, source.now());
-    let candidates = history.entries.iter().rev().map(|entry| {
-        let is_current = observed.revisions.is_current(entry.revision);
-        let mark = if is_current { "current: " } else { "" };
-        Candidate::new(entry.revision.label(), format!("{mark}{}", changes(entry)))
-    });
-    Ok(candidates.collect())
+    let mut candidates: Vec<_> = history
+        .entries
+        .iter()
+        .rev()
+        .map(|entry| {
+            let is_current = observed.revisions.is_current(entry.revision);
+            let mark = if is_current { "current: " } else { "" };
+            (is_current, Candidate::new(entry.revision.label(), format!("{mark}{}", changes(entry))))
+        })
+        .collect();
+    candidates.sort_by_key(|(is_current, _)| *is_current && current_last);
+    Ok(candidates.into_iter().map(|(_, candidate)| candidate).collect())
 }

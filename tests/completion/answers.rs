@@ -10,11 +10,15 @@ fn every_verb_is_offered_except_the_hidden_one() {
     let verbs: Vec<_> = definition.get_subcommands().filter(|verb| !verb.is_hide_set()).collect();
     let all = completions(&[""]);
     let (offered, directive) = suggestions(&all);
-    assert_eq!(offered, verbs.iter().map(|verb| verb.get_name()).collect::<Vec<_>>());
+    let names = verbs.iter().map(|verb| verb.get_name()).chain(["help"]);
+    assert_eq!(offered, names.collect::<Vec<_>>());
     assert_eq!(directive, ":4");
     assert!(all.contains("history\tShow revisions, what each one changed"));
     assert_eq!(suggestions(&completions(&["hi"])).0, ["history"]);
     assert_eq!(completions(&[]), all);
+    assert_eq!(suggestions(&completions(&["help", "h"])).0, ["history"]);
+    assert_eq!(suggestions(&completions(&["help", "opt"])).0, ["options"]);
+    assert_eq!(suggestions(&completions(&["help", "history", ""])).0, [""; 0]);
 }
 
 #[test]
@@ -38,7 +42,8 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
     let web = "5 4 3 1";
     let sides = "5 4 3 1 current previous live";
     let cases: &[(&[&str], &str, &str, &str)] = &[
-        (&["history"], "", "daemonset deployment statefulset ads asts cloneset", ":4"),
+        (&["history"], "", "daemonset deployment statefulset ads asts cloneset all", ":4"),
+        (&["list"], "a", "ads asts all", ":4"),
         (&["history"], "dep", "deployment", ":4"),
         (&["history"], "deploy,sta", "deploy,statefulset", ":4"),
         (&["history"], "deployment/", "deployment/checkout deployment/web", ":4"),
@@ -74,6 +79,7 @@ fn types_names_and_revisions_are_offered_in_their_positions() {
         (&["diff", "deploy", "web", "3"], "l", "live", ":36"),
         (&["diff", "deploy", "web", "3", "5"], "", "", ":4"),
         (&["history", "--"], "deploy/w", "deploy/web", ":4"),
+        (&["undo", "deploy/web", "--to"], "", "4 3 1 5 previous stable", ":36"),
         (&["step"], "", "daemonset deployment statefulset ads asts cloneset", ":4"),
         (&["step"], "sts/", "sts/db", ":4"),
         (&["step"], "deploy/", "deploy/checkout deploy/web", ":4"),
@@ -113,7 +119,10 @@ fn values_are_offered_by_their_type() {
         (&["--kubeconfig", "x"], ":0\n"),
         (&["status", "-f", ""], ":0\n"),
         (&["history", "-l", ""], ":4\n"),
-        (&["undo", "--to", ""], "stable\tthe revision that served before the rollout\n:36\n"),
+        (
+            &["undo", "--to", ""],
+            "previous\tthe revision before the current one\nstable\tthe revision that served before the rollout\n:36\n",
+        ),
         (&["status", "--fail-on", "crash"], "crash-loop\n:6\n"),
         (
             &["status", "--until", "avail"],

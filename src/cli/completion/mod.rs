@@ -10,12 +10,13 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
-use self::suggest::{PartialLine, suggest};
-use super::common::CommonArgs;
+pub(super) use self::suggest::PartialLine;
+use self::suggest::{suggest, verbs};
+use super::common::{CommonArgs, UnusedArgs};
 use super::values::{Words, words};
 use crate::command::Access;
 use crate::command::complete::Request;
-use crate::render::completion::{BASH, FISH, KUBECTL, POWERSHELL, ZSH};
+use crate::render::completion::{BASH, Candidate, FISH, KUBECTL, POWERSHELL, ZSH};
 use crate::world::InputPath;
 
 /// The hidden verb that a completion script calls, followed by an unfinished command line.
@@ -32,6 +33,9 @@ pub(super) struct CompletionArgs {
     /// The shell, or kubectl
     #[arg(value_name = "SHELL", value_parser = words(SHELLS))]
     pub(super) script: &'static str,
+
+    #[command(flatten)]
+    unused: UnusedArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -56,6 +60,12 @@ pub(super) fn parse(words: &[OsString], mut program: clap::Command) -> Request {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let words = if words.is_empty() { vec![String::new()] } else { words };
     program.build();
+    if let [help, typed] = words.as_slice()
+        && help == "help"
+    {
+        let options = Candidate::new("options", "The connection options");
+        return Request { typed: typed.clone(), known: verbs(&program, options), ..Request::default() };
+    }
     let Some(line) = PartialLine::read(&program, &words) else {
         return Request::default();
     };

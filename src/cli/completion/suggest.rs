@@ -20,7 +20,9 @@ pub(super) fn suggest(line: &PartialLine<'_>) -> Request {
     let (typed, request) = match line.last {
         LastWord::Flag(typed) => (typed, known(flags(line.command, typed))),
         LastWord::Value(flag, typed) => (typed, value(flag, typed, line)),
-        LastWord::Word(typed) if !line.has_verb => (typed, known(verbs(line.command))),
+        LastWord::Word(typed) if !line.has_verb => {
+            (typed, known(verbs(line.command, Candidate::new("help", "Print the help of a verb"))))
+        }
         LastWord::Word(typed) => (typed, positional(typed, line)),
     };
     Request { typed: typed.to_owned(), ..request }
@@ -34,9 +36,11 @@ fn looked_up(lookup: Option<Lookup>) -> Request {
     Request { lookup, ..Request::default() }
 }
 
-fn verbs(program: &Command) -> Vec<Candidate> {
+/// Returns the verbs, and another word of the same place. clap does not know `help`.
+pub(super) fn verbs(program: &Command, other: Candidate) -> Vec<Candidate> {
     let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
-    verbs.map(|verb| Candidate::new(verb.get_name(), first_line(verb.get_about()))).collect()
+    let verbs = verbs.map(|verb| Candidate::new(verb.get_name(), first_line(verb.get_about())));
+    verbs.chain([other]).collect()
 }
 
 /// Returns the flags by their long names. Connection flags are added once a letter is typed.
@@ -69,9 +73,10 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Request {
     match (name, flag.get_long().unwrap_or_default()) {
         ("BOOL", _) => known(["true", "false"].map(|word| Candidate::new(word, "")).to_vec()),
         ("REVISION", "to-revision") => {
-            revisions(&line.words, &[("stable", "the revision that served before the rollout")])
+            let words = [PREVIOUS, ("stable", "the revision that served before the rollout")];
+            revisions(&line.words, &words, true)
         }
-        ("REVISION", _) => revisions(&line.words, &[]),
+        ("REVISION", _) => revisions(&line.words, &[], false),
         (_, "fail-on") => {
             let causes = CauseId::ALL.map(|cause| Candidate::new(cause.name(), ""));
             Request { directive: Directive::Unfinished, ..known(causes.into()) }
@@ -106,6 +111,12 @@ fn positional(typed: &str, line: &PartialLine<'_>) -> Request {
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
     let takes_one = line.command.get_name() == step::VERB;
     let kinds: Vec<_> = if takes_one { kind::steppable().collect() } else { kind::all().collect() };
+    if line.words.is_empty() && !typed.contains(['/', ',']) {
+        let mut request = types(typed, "", &kinds);
+        let takes_several = !takes_one && !takes_revisions;
+        request.known.extend(takes_several.then(|| Candidate::new("all", "all of these types")));
+        return request;
+    }
     if name == Some("TYPE") {
         return types(typed, "", &kinds);
     }
@@ -120,23 +131,25 @@ fn positional(typed: &str, line: &PartialLine<'_>) -> Request {
     }
 }
 
+/// The word for the revision before the current one.
+const PREVIOUS: (&str, &str) = ("previous", "the revision before the current one");
+
 /// Suggests the revisions that `diff` compares, and the live template.
 fn sides(target: &[String]) -> Request {
     revisions(
         target,
-        &[
-            ("current", "the current revision"),
-            ("previous", "the revision before it"),
-            ("live", "the template in the workload's spec"),
-        ],
+        &[("current", "the current revision"), PREVIOUS, ("live", "the template in the workload's spec")],
+        false,
     )
 }
 
-/// Suggests the revisions of the first workload on the line.
-fn revisions(targets: &[String], words: &[(&str, &str)]) -> Request {
+/// Suggests the revisions of the first workload on the line, newest first.
+fn revisions(targets: &[String], words: &[(&str, &str)], current_last: bool) -> Request {
     let targets = read_targets(targets, false).unwrap_or_default();
     let lookup = match targets.first() {
-        Some(TargetWord::Named(kind, name)) => Some(Lookup::Revisions(*kind, name.clone())),
+        Some(TargetWord::Named(kind, name)) => {
+            Some(Lookup::Revisions { kind: *kind, name: name.clone(), current_last })
+        }
         _ => None,
     };
     let known = words.iter().map(|(word, description)| Candidate::new(*word, *description)).collect();
@@ -153,7 +166,7 @@ fn target(typed: &str, words: &[String], supported: &[&'static dyn Kind]) -> Req
         return looked_up(lookup);
     }
     match words.split_first() {
-        None => types(typed, "", supported),
+        None => types(typed, "", supported), // a list of types
         Some((first, _)) if first.contains('/') => types(typed, "/", supported),
         Some((first, names)) => {
             let (kinds, prefix) = (kinds(first, supported), String::new());
@@ -192,15 +205,17 @@ fn first_line(text: Option<&clap::builder::StyledStr>) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// An unfinished command line.
+/// A command line that may be unfinished.
 #[derive(Debug)]
-pub(super) struct PartialLine<'d> {
+pub(in crate::cli) struct PartialLine<'d> {
     /// The verb, or the program when there is no verb yet.
     pub(super) command: &'d Command,
     /// Whether the line has a verb.
     pub(super) has_verb: bool,
     /// The positional words after the verb.
-    pub(super) words: Vec<String>,
+    pub(in crate::cli) words: Vec<String>,
+    /// The namespaces, each with the number of positional words before it.
+    pub(in crate::cli) namespaces: Vec<(usize, String)>,
     /// The common flags, as typed.
     pub(super) common: Vec<String>,
     /// The last word.
@@ -209,7 +224,7 @@ pub(super) struct PartialLine<'d> {
 
 /// The role of the last word, with its typed prefix.
 #[derive(Debug)]
-pub(super) enum LastWord<'d> {
+pub(in crate::cli) enum LastWord<'d> {
     /// A positional word.
     Word(&'d str),
     /// A flag.
@@ -220,12 +235,13 @@ pub(super) enum LastWord<'d> {
 
 impl<'d> PartialLine<'d> {
     /// Parses a line, whose last word may be empty; none when the line is invalid.
-    pub(super) fn read(program: &'d Command, words: &'d [String]) -> Option<Self> {
+    pub(in crate::cli) fn read(program: &'d Command, words: &'d [String]) -> Option<Self> {
         let (last, before) = words.split_last()?;
         let mut line = Self {
             command: program,
             has_verb: false,
             words: Vec::new(),
+            namespaces: Vec::new(),
             common: Vec::new(),
             last: LastWord::Word(last),
         };
@@ -288,7 +304,13 @@ impl<'d> PartialLine<'d> {
     fn keep_common(&mut self, flag: &Arg, word: &str, value: Option<&String>) {
         if flag.is_global_set() {
             let short = flag.get_short().filter(|_| !word.starts_with("--"));
-            let alone = short.and_then(|short| Some(format!("-{short}{}", word.split_once(short)?.1)));
+            let attached = short.and_then(|short| Some(word.split_once(short)?.1));
+            if flag.get_id() == "namespace" {
+                let attached = attached.or_else(|| Some(word.split_once('=')?.1)).unwrap_or_default();
+                let namespace = value.map_or(attached, String::as_str).trim_start_matches('=');
+                self.namespaces.push((self.words.len(), namespace.to_owned()));
+            }
+            let alone = short.zip(attached).map(|(short, attached)| format!("-{short}{attached}"));
             self.common.push(alone.unwrap_or_else(|| word.to_owned()));
             self.common.extend(value.cloned());
         }

@@ -59,12 +59,16 @@ pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<Pl
         context.listener.notify(&notice);
     };
     let finished = run_if_slow(plugin.finish(&mut child), running);
-    let stdout = match limit {
-        Some(limit) => tokio::time::timeout(limit, finished)
-            .await
-            .map_err(|_| plugin.error(&format!("did not finish within {limit:?}")).hint(plugin.hint()))??,
-        None => finished.await?,
+    let in_time = match limit {
+        Some(limit) => tokio::time::timeout(limit, finished).await,
+        None => Ok(finished.await),
     };
+    let Ok(finished) = in_time else {
+        let _ = child.start_kill(); // it may have ended meanwhile
+        let limit = context.limit;
+        return Err(plugin.error(&format!("did not finish within {limit:?}")).hint(plugin.hint()));
+    };
+    let stdout = finished?;
     // The message omits the output, which may contain a part of a credential.
     let invalid = |why: String| plugin.error("did not print a credential").caused_by(why).hint(plugin.hint());
     read_credential(&stdout, exec.api_version.as_deref()).map_err(invalid)
@@ -104,12 +108,13 @@ impl<'a> ExecPlugin<'a> {
         command.args(exec.args.iter().flatten());
         command.env_clear().envs(context.environment.iter());
         for variable in exec.env.iter().flatten() {
-            if let (Some(name), Some(value)) = (variable.get("name"), variable.get("value")) {
-                command.env(name, value);
+            if let Some(name) = variable.get("name") {
+                command.env(name, variable.get("value").map_or("", String::as_str)); // as in client-go
             }
         }
         command.env("KUBERNETES_EXEC_INFO", exec_info(exec, interactive).to_string());
-        command.stdout(Stdio::piped()).kill_on_drop(true);
+        // A plugin that is no longer awaited, such as that of a completion, ends by itself: it may write its cache.
+        command.stdout(Stdio::piped());
         if interactive {
             // Prompts do not end in a newline, so stderr is inherited instead of copied by lines.
             command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
