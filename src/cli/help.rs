@@ -20,6 +20,13 @@ const TEMPLATE: &str = "\
 
 Connection options, as in kubectl: kubectl rollout2 help options{after-help}";
 
+/// The template of a verb that reads no cluster.
+const TEMPLATE_WITHOUT_CLUSTER: &str = "\
+{before-help}{about-with-newline}
+{usage-heading} {usage}
+
+{all-args}{after-help}";
+
 /// The word before the forms of a command line.
 const USAGE: &str = "Usage:";
 
@@ -32,21 +39,32 @@ pub(super) fn with_options_line(program: Command) -> Command {
         Some(CONNECTION_OPTIONS) => option.hide_short_help(true).hide_long_help(true),
         _ => option,
     });
-    program.help_template(TEMPLATE).mut_subcommands(|verb| verb.help_template(TEMPLATE))
+    program.help_template(TEMPLATE).mut_subcommands(|verb| {
+        let reads_cluster = !matches!(verb.get_name(), "completion" | "version");
+        verb.help_template(if reads_cluster { TEMPLATE } else { TEMPLATE_WITHOUT_CLUSTER })
+    })
 }
 
-/// Turns `help VERB` into `VERB --help`. clap's own help verb would be a verb in completions and man pages.
+/// Turns `help VERB` into `VERB --help`. clap's own help verb would be a verb in completions and man pages. `options` is
+/// `help options`, as in kubectl.
 pub(super) fn with_help_flag(mut args: Vec<OsString>) -> Vec<OsString> {
-    if args.get(1).is_some_and(|word| word == "help") {
-        args.remove(1);
+    let first = args.get(1).and_then(|word| word.to_str());
+    let is_help = first == Some("help");
+    if is_help || first == Some(OPTIONS) {
         args.push("--help".into());
+    }
+    if is_help {
+        args.remove(1);
     }
     args
 }
 
+/// The word for the list of connection options.
+const OPTIONS: &str = "options";
+
 /// Whether the command line is `help options`, after [`with_help_flag`].
 pub(super) fn asks_for_options(args: &[OsString]) -> bool {
-    matches!(args, [_, topic, .., last] if topic == "options" && last == "--help")
+    matches!(args, [_, topic, .., last] if topic == OPTIONS && last == "--help")
 }
 
 /// Returns the list of connection options.

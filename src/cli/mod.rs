@@ -25,6 +25,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use self::completion::PartialLine;
 use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -113,7 +114,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         Err(mistake) => {
             let program = definition();
             let verb = parse_error::verb(&args, &program); // a guess, because parsing failed
-            refuse(&parse_error::error(&mistake, verb, &program), &args, world)
+            let error = parse_error::error(&mistake, verb, &program);
+            print(help::color(&args), world, error.exit(), |ui| ui.err_masked_error(&error))
         }
     };
     ParsedArgs::Handled(exit)
@@ -121,21 +123,25 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
 
 /// Refuses targets with a namespace each, as `list -A -o name` prints them: the last `-n` would be that of all.
 fn refuse_namespaces_of_targets(args: &[OsString]) -> Result<(), Error> {
-    let (mut first, mut has_target) = (None, false);
-    let mut words = args.iter().skip(1).map(|word| word.to_string_lossy());
-    while let Some(word) = words.next() {
-        let namespace = match word.strip_prefix("--namespace=") {
-            Some(namespace) => namespace.to_owned(),
-            None if word == "-n" || word == "--namespace" => words.next().unwrap_or_default().into_owned(),
-            None => {
-                has_target |= word.contains('/') && !word.starts_with('-');
-                continue;
-            }
-        };
-        if !std::mem::take(&mut has_target) {
+    let words = args.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.chain([String::new()]).collect(); // the last one is that of a completion
+    let is_namespace = |word: &&String| word.starts_with("-n") || word.starts_with("--namespace");
+    if words.iter().filter(is_namespace).count() < 2 {
+        return Ok(()); // without the definition of every flag
+    }
+    let mut program = definition();
+    program.build();
+    let Some(line) = PartialLine::read(&program, &words) else {
+        return Ok(());
+    };
+    let (mut first, mut before) = (None, 0);
+    for (position, namespace) in &line.namespaces {
+        let targets =
+            line.words.get(std::mem::replace(&mut before, *position)..*position).unwrap_or_default();
+        if !targets.iter().any(|word| word.contains('/')) {
             continue; // an alias puts it in front
         }
-        if let Some(other) = first.replace(namespace.clone()).filter(|other| *other != namespace) {
+        if let Some(other) = first.replace(namespace).filter(|other| *other != namespace) {
             return Err(Error::usage(format!("the targets have two namespaces, {other} and {namespace}"))
                 .hint("give the targets of one namespace to each command"));
         }
@@ -147,9 +153,8 @@ impl Arguments {
     /// Returns the command, or prints the text that the verb is about.
     fn lower(self, world: &mut World) -> Result<ParsedArgs, Error> {
         let (access, color) = self.common.lower()?;
-        let printed = |text: &str, world| {
-            let exit = print(Color::Auto, world, Exit::Done, |ui| ui.out_text(text));
-            Ok(ParsedArgs::Handled(exit))
+        let printed = |world: &mut World, write: &dyn Fn(&mut Ui)| {
+            Ok(ParsedArgs::Handled(print(Color::Auto, world, Exit::Done, write)))
         };
         let verb = match self.verb {
             VerbArguments::List(arguments) => Verb::List(arguments.lower(&access)?),
@@ -164,8 +169,10 @@ impl Arguments {
             VerbArguments::Preview(arguments) => {
                 Verb::Preview(Box::new(arguments.lower(&access, &mut world.stdin)?))
             }
-            VerbArguments::Completion(arguments) => return printed(arguments.script, world),
-            VerbArguments::Version(arguments) => return printed(&arguments.text(), world),
+            VerbArguments::Completion(arguments) => {
+                return printed(world, &|ui| ui.out_text(arguments.script));
+            }
+            VerbArguments::Version(arguments) => return printed(world, &|ui| arguments.print(ui)),
         };
         Ok(ParsedArgs::Command(Box::new(Command { access, color, verb })))
     }

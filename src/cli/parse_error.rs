@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
+use crate::model::text::secret::without_secrets;
 
 /// Whether the command line has no verb, so that help is printed.
 pub(super) fn is_missing_verb(clap_error: &clap::Error) -> bool {
@@ -55,8 +56,16 @@ fn flag_hint(
     let begun = program.find_subcommand(verb).into_iter().flat_map(flags);
     let begun = begun.filter(|known| known.starts_with(flag)).map(|known| format!("--{known}"));
     let begun: Vec<String> = begun.collect();
-    (!begun.is_empty()).then(|| format!("did you mean {}?", begun.join(" or ")))
+    if !begun.is_empty() {
+        return Some(format!("did you mean {}?", begun.join(" or ")));
+    }
+    let known: Vec<_> = program.find_subcommand(verb).into_iter().flat_map(flags).collect();
+    let near = similar::get_close_matches(flag, &known, 1, NEAR);
+    near.first().map(|near| format!("did you mean --{near}?"))
 }
+
+/// How similar a word must be to the one that the user wrote, to be suggested.
+const NEAR: f32 = 0.6;
 
 /// Returns the long names of the flags that the help of a verb lists.
 fn flags(verb: &clap::Command) -> impl Iterator<Item = &str> {
@@ -76,12 +85,21 @@ fn suggestion(clap_error: &clap::Error) -> Option<&String> {
     })
 }
 
-/// Whether a suggestion of clap is near to the value that it replaces. clap suggests any word with some of its letters.
+/// Whether a suggestion of clap is near to the value or the flag that it replaces. clap suggests any word with some of its
+/// letters.
 fn is_near(clap_error: &clap::Error, suggestion: &str) -> bool {
-    match clap_error.get(ContextKind::InvalidValue) {
-        Some(ContextValue::String(value)) => {
-            !similar::get_close_matches(value.as_str(), &[suggestion], 1, 0.6).is_empty()
-        }
+    let (replaced, near) = match clap_error.kind() {
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, 0.7), // `--pass` is not `--as`
+        _ => (ContextKind::InvalidValue, NEAR),
+    };
+    match clap_error.get(replaced) {
+        Some(ContextValue::String(word)) => !similar::get_close_matches(
+            word.trim_start_matches('-'),
+            &[suggestion.trim_start_matches('-')],
+            1,
+            near,
+        )
+        .is_empty(),
         _ => true,
     }
 }
@@ -94,5 +112,24 @@ fn sentence(clap_error: &clap::Error) -> String {
     let text = clap_error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = paragraph.split_whitespace().collect();
-    words.join(" ").trim_start_matches("error: ").to_owned()
+    masked(words.join(" ").trim_start_matches("error: "), clap_error)
+}
+
+/// Masks secrets in a message of clap, but no word after the name of a flag: `'--secret' found` has no value.
+fn masked(sentence: &str, clap_error: &clap::Error) -> String {
+    let named =
+        [ContextKind::InvalidArg, ContextKind::PriorArg].into_iter().flat_map(|kind| {
+            match clap_error.get(kind) {
+                Some(ContextValue::String(flag)) => vec![flag],
+                Some(ContextValue::Strings(flags)) => flags.iter().collect(),
+                _ => Vec::new(),
+            }
+        });
+    let flags: Vec<_> = named.filter(|word| word.starts_with('-')).collect();
+    let placeholder = |index: usize| format!("\u{1}{index}\u{1}");
+    let hidden = flags.iter().enumerate();
+    let hidden =
+        hidden.fold(sentence.to_owned(), |text, (index, flag)| text.replace(*flag, &placeholder(index)));
+    let shown = flags.iter().enumerate();
+    shown.fold(without_secrets(&hidden), |text, (index, flag)| text.replace(&placeholder(index), flag))
 }

@@ -140,12 +140,50 @@ fn template_form(value: &str) -> OtherValue<DocumentForm> {
         "custom-columns-file" => {
             file().and_then(|text| CustomColumns::parse_file(&text)).map(TemplateForm::CustomColumns)
         }
-        word @ ("go-template" | "go-template-file" | "template" | "templatefile") => {
-            Err(format!("-o {word} is not supported; use -o jsonpath='{{...}}', or pass -o json to jq"))
-        }
+        word @ ("go-template" | "template") => Err(match jsonpath_of(template) {
+            Some(path) => format!("-o {word} is not supported; use -o jsonpath='{path}'"),
+            None => without_go_templates(word),
+        }),
+        word @ ("go-template-file" | "templatefile") => Err(without_go_templates(word)),
+        "kyaml" => Err("-o kyaml is not supported; -o yaml prints the same document".to_owned()),
         _ => return None,
     };
     Some(form.map(DocumentForm::Template))
+}
+
+fn without_go_templates(word: &str) -> String {
+    format!("-o {word} is not supported; use -o jsonpath='{{...}}', or pass -o json to jq")
+}
+
+/// Returns the JSONPath that prints the same as a Go template; none for a template that is not only text, fields, strings and
+/// `range` over a field.
+fn jsonpath_of(template: &str) -> Option<String> {
+    let is_field = |action: &str| {
+        let mut names = action.split('.');
+        let is_name =
+            |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        names.next() == Some("") && names.all(is_name)
+    };
+    let mut path = String::new();
+    let mut rest = template;
+    while let Some((text, after)) = rest.split_once("{{") {
+        let (action, after) = after.split_once("}}")?;
+        path += text;
+        path += &match action.trim() {
+            "end" => "{end}".to_owned(),
+            field if is_field(field) => format!("{{{field}}}"),
+            string if string.len() > 1 && string.starts_with('"') && string.ends_with('"') => {
+                format!("{{{string}}}")
+            }
+            range => format!(
+                "{{range {}[*]}}",
+                range.strip_prefix("range ").map(str::trim).filter(|f| is_field(f))?
+            ),
+        };
+        rest = after;
+    }
+    path += rest;
+    (!path.is_empty() && !path.contains('\'')).then_some(path)
 }
 
 /// A value that is no word, if it is recognized.
@@ -177,5 +215,27 @@ impl<P: TypedValueParser<Value: Sync>> TypedValueParser for WordsOr<P> {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         self.words.possible_values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_simple_go_template_has_a_jsonpath() {
+        for (template, path) in [
+            ("{{.kind}}", Some("{.kind}")),
+            ("{{ .metadata.name }}: {{.kind}}", Some("{.metadata.name}: {.kind}")),
+            (r#"{{range .items}}{{.state}}{{"\n"}}{{end}}"#, Some(r#"{range .items[*]}{.state}{"\n"}{end}"#)),
+            ("{{len .items}}", None),
+            ("{{if .x}}a{{end}}", None),
+            ("{{.x", None),
+            ("{{.x | printf}}", None),
+            ("", None),
+        ] {
+            assert_eq!(jsonpath_of(template).as_deref(), path, "{template}");
+            assert!(path.is_none_or(|path| JsonPath::parse(path).is_ok()), "{template}");
+        }
     }
 }

@@ -3,7 +3,9 @@
 use clap::Args;
 use serde_json::json;
 
-use super::values::{JSON, words};
+use super::common::UnusedArgs;
+use super::values::{DOCUMENTS, go_bool, words};
+use crate::render::ui::{DocumentForm, Ui};
 
 /// The version of kubectl whose lines and documents this program prints.
 const KUBECTL: &str = "1.36";
@@ -13,8 +15,18 @@ const KUBECTL: &str = "1.36";
 #[command(after_help = EXAMPLES)]
 pub(super) struct VersionArgs {
     /// The output format
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = words(JSON))]
-    output: Option<()>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = words(DOCUMENTS))]
+    output: Option<DocumentForm>,
+
+    /// Has no effect: the version of the server is never read. kubectl version has the flag
+    #[arg(
+        long, hide = true, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true"
+    )]
+    client: Option<bool>,
+
+    #[command(flatten)]
+    unused: UnusedArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -23,15 +35,16 @@ Examples:
   kubectl rollout2 version -o json";
 
 impl VersionArgs {
-    /// Returns the version as text or as JSON.
-    pub(super) fn text(&self) -> String {
+    /// Prints the version as text or as a document.
+    pub(super) fn print(&self, ui: &mut Ui) {
         let version = env!("CARGO_PKG_VERSION");
-        if self.output.is_none() {
-            return format!("kubectl-rollout2 {version}\n");
-        }
+        let Some(form) = &self.output else {
+            return ui.out_text(&format!("kubectl-rollout2 {version}\n"));
+        };
         let document = json!({
             "apiVersion": "rollout2/v1", "kind": "Version", "version": version, "compatibleWithKubectl": KUBECTL,
         });
-        format!("{document:#}\n")
+        // A document without a template has no error.
+        let _ = ui.out_document(&document, form, true);
     }
 }

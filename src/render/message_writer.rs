@@ -72,7 +72,12 @@ impl MessageWriter {
     ///
     /// In GitHub Actions an error is also an annotation.
     pub fn err_line(&self, line: &str) {
-        let (line, mut state) = (masked(line), self.lock());
+        self.masked_line(&without_secrets(line));
+    }
+
+    /// As [`MessageWriter::err_line`], for a line whose secrets are masked.
+    pub(super) fn masked_line(&self, line: &str) {
+        let (line, mut state) = (Line::of(line), self.lock());
         let text = line.text();
         state.print(line);
         if let Some(error) = text.strip_prefix("error: ").filter(|_| state.in_github) {
@@ -88,9 +93,14 @@ impl MessageWriter {
         }
     }
 
-    /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder.
-    pub(super) fn hint(&self, line: &str) {
-        self.lock().print(Line::of(format!("hint: {line}")));
+    /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder. The
+    /// `installHint` of a kubeconfig may have several lines.
+    pub(super) fn hint(&self, text: &str) {
+        let mut state = self.lock();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        for (index, line) in lines.enumerate() {
+            state.print(Line::of(format!("{}{line}", if index == 0 { "hint: " } else { "  " })));
+        }
     }
 
     /// Prints one line as [`MessageWriter::err_line`], unless the same line was printed before.
@@ -122,6 +132,11 @@ impl MessageWriter {
     /// Keeps the last frame on the terminal as ordinary text.
     pub(super) fn leave(&self) {
         self.lock().frame = None;
+    }
+
+    /// Whether messages have colour.
+    pub(super) fn is_colored(&self) -> bool {
+        self.lock().colored
     }
 
     /// Returns the stream, for the output of another program.

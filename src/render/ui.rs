@@ -9,7 +9,7 @@ use super::json::kubectl_json;
 use super::line::{Line, escaped_block, text_of};
 use super::message_writer::{Frame, MessageWriter};
 use super::template_form::TemplateForm;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::untrusted::{disarmed, escaped_json};
 use crate::model::text::yaml::yaml;
 use crate::world::{Stream, Terminal, World, read_line};
@@ -243,7 +243,7 @@ impl Ui {
     /// Prints lines on stderr.
     pub fn err_styled(&mut self, lines: &[Line]) {
         let mut err = self.messages.stream();
-        let text = text_of(lines, self.colored && err.terminal().is_some());
+        let text = text_of(lines, self.messages.is_colored());
         self.messages.note_cluster_flags(&text);
         let written = err.write(&if self.in_build { disarmed(&text) } else { text.as_str().into() });
         self.remember(written);
@@ -288,6 +288,14 @@ impl Ui {
         }
     }
 
+    /// As [`Ui::err_error`], for an error whose secrets are masked. Masking it again would mask words after the name of a flag.
+    pub fn err_masked_error(&mut self, error: &Error) {
+        self.messages.masked_line(&format!("error: {error}"));
+        if let Some(hint) = error.hint_text() {
+            self.messages.hint(hint);
+        }
+    }
+
     /// Returns the streams of results and of messages, for another program.
     #[must_use]
     pub fn streams(&self) -> [Stream; 2] {
@@ -298,11 +306,12 @@ impl Ui {
     ///
     /// # Errors
     /// The first write error of either stream, except a broken pipe: its reader chose to exit.
-    pub fn finish(&mut self) -> io::Result<()> {
+    pub fn finish(&mut self) -> Result<()> {
         match self.failure.take().or_else(|| self.messages.failure()) {
             Some(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
-                self.err_line(&format!("error: cannot write the output: {failure}"));
-                Err(failure)
+                let error = Error::new(ErrorKind::File, "cannot write the output").caused_by(failure);
+                self.err_error(&error);
+                Err(error)
             }
             _ => Ok(()),
         }
@@ -326,11 +335,11 @@ mod tests {
     use crate::world::Environment;
 
     /// A stream whose writes fail: a file on a full disk, or a pipe without a reader.
-    struct Broken(io::ErrorKind);
+    struct Broken(fn() -> io::Error);
 
     impl io::Write for Broken {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(self.0.into())
+            Err(self.0())
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -352,7 +361,7 @@ mod tests {
     }
 
     /// Returns stderr after a result that cannot be written, and whether `finish` fails.
-    fn failed_output(kind: io::ErrorKind) -> (String, bool) {
+    fn failed_output(failure: fn() -> io::Error) -> (String, bool) {
         let buffer = SharedBuffer::default();
         let mut world = World {
             environment: Environment::default(),
@@ -362,7 +371,7 @@ mod tests {
             stdin: Box::new(io::empty()),
             stdin_is_terminal: false,
             signals: crate::world::Signals::Ignored,
-            out: Stream::new(Broken(kind), None),
+            out: Stream::new(Broken(failure), None),
             err: Stream::new(buffer.clone(), None),
         };
         let mut ui = Ui::new(&mut world, Color::Auto);
@@ -376,7 +385,9 @@ mod tests {
     #[test]
     fn a_failed_write_is_an_error_unless_the_reader_exited() {
         let full = "error: cannot write the output: no storage space\n".to_owned();
-        assert_eq!(failed_output(io::ErrorKind::StorageFull), (full, true));
-        assert_eq!(failed_output(io::ErrorKind::BrokenPipe), (String::new(), false));
+        assert_eq!(failed_output(|| io::ErrorKind::StorageFull.into()), (full, true));
+        let (text, failed) = failed_output(|| io::Error::from_raw_os_error(28));
+        assert!(failed && !text.contains("os error"), "{text}");
+        assert_eq!(failed_output(|| io::ErrorKind::BrokenPipe.into()), (String::new(), false));
     }
 }

@@ -196,6 +196,17 @@ async fn a_missing_plugin_is_an_error() {
 }
 
 #[tokio::test]
+async fn an_install_hint_keeps_its_lines() {
+    let server = Cluster::recorded("shop").served();
+    let hint = "Install it:\n\n  brew install log-in\r\nor see\thttps://log-in.example/\u{1b}[31m\n";
+    let exec = json!({"command": "no-such-plugin", "installHint": hint});
+    let output =
+        Run::of(["history", "deployment/web"]).kubeconfig(&with_exec(&server, &exec)).run_async().await;
+    let lines = "hint: Install it:\n  brew install log-in\n  or see\\thttps://log-in.example/^[[31m\n";
+    output.reports_last(lines).ends(1);
+}
+
+#[tokio::test]
 async fn a_failing_plugin_is_an_error() {
     let server = Cluster::recorded("shop").served();
     let script = "echo 'session expired' >&2; exit 3";
@@ -236,7 +247,7 @@ async fn preview_gives_kubectl_the_credential_in_a_private_kubeconfig() {
         "kubectl",
         &format!(
             "for word; do echo \"$word\" >> {0}.args; case $word in --kubeconfig=*) file=${{word#*=}};; esac; done\n\
-             cat \"$file\" > {0}; ls -l \"$file\" | cut -c 1-10 > {0}.mode; echo \"$file\" > {0}.path; exit 1",
+             cat \"$file\" > {0}; ls -lL \"$file\" | cut -c 1-10 > {0}.mode; echo \"$file\" > {0}.path; exit 1",
             seen.display()
         ),
     );
@@ -253,7 +264,9 @@ async fn preview_gives_kubectl_the_credential_in_a_private_kubeconfig() {
         assert_eq!(given["contexts"][0]["context"]["namespace"], "shop");
         assert!(!read(".args").contains(credential), "{}", read(".args"));
         assert_eq!(read(".mode").trim(), "-rw-------");
-        assert!(!std::path::Path::new(read(".path").trim()).exists());
+        let path = read(".path");
+        let is_descriptor = path.starts_with("/proc/self/fd/");
+        assert!(is_descriptor || !std::path::Path::new(path.trim()).exists(), "{path}");
         let count = std::fs::read_to_string(&runs).unwrap_or_default().lines().count();
         assert_eq!(count, usize::from(more.is_empty()));
     }

@@ -62,6 +62,7 @@ fn connection_options_have_their_own_list() {
         assert!(options.contains(option), "{options}");
     }
     assert!(!options.contains("--cache-dir"), "an option without an effect: {options}");
+    assert_eq!(help(&["options"]), options, "as kubectl options");
 }
 
 #[test]
@@ -113,4 +114,36 @@ fn the_short_help_fits_on_two_screens_and_the_long_one_has_no_needless_empty_lin
         assert!(!long.contains("\n\n      --") && !long.contains("\n\n          "), "{long}");
         assert!(long.lines().all(|line| line == line.trim_end()), "{long}");
     }
+}
+
+#[test]
+fn verbs_that_read_no_cluster_have_no_flags_about_one() {
+    for verb in ["version", "completion"] {
+        let text = help(&[verb, "--help"]);
+        for flag in ["--namespace", "--from", "help options"] {
+            assert!(!text.contains(flag), "{flag}: {text}");
+        }
+        assert!(text.contains("--help"), "{text}");
+    }
+    // kubectl's own flags are accepted, as before.
+    assert_eq!(help(&["version", "--context", "shop", "-n", "shop"]), help(&["version"]));
+}
+
+#[test]
+fn version_takes_the_flags_of_kubectl() {
+    assert_eq!(help(&["version", "--client"]), help(&["version"]));
+    let yaml = help(&["version", "--client=true", "-o", "yaml"]);
+    assert!(yaml.starts_with("apiVersion: rollout2/v1\n") && yaml.contains("\nkind: Version\n"), "{yaml}");
+}
+
+#[test]
+fn a_visible_alias_of_a_flag_is_in_the_man_page() {
+    let page = std::fs::read_to_string("man/kubectl-rollout2-undo.1").unwrap();
+    assert!(page.contains("\\fB\\-\\-to\\fR"), "{page}");
+}
+
+#[test]
+fn usage_on_stderr_has_colour_on_request() {
+    let colored = Run::of(["--color=always"]).run();
+    assert!(colored.stderr.contains("\x1b["), "{}", colored.stderr);
 }

@@ -80,7 +80,19 @@ fn flags(command: &clap::Command) -> String {
     Man::new(command.clone()).render_options_section(&mut flags).unwrap();
     // Skips the heading of the page of clap_mangen.
     let flags = String::from_utf8(flags).unwrap();
-    flags[flags.find(".SH").unwrap()..].to_owned()
+    with_aliases(flags[flags.find(".SH").unwrap()..].to_owned(), command)
+}
+
+/// Adds the visible aliases of flags, which `clap_mangen` leaves out.
+fn with_aliases(mut page: String, command: &clap::Command) -> String {
+    let bold = |long: &str| format!("\\fB\\-\\-{}\\fR", long.replace('-', "\\-"));
+    for flag in command.get_arguments() {
+        for alias in flag.get_visible_aliases().unwrap_or_default() {
+            let name = bold(flag.get_long().unwrap_or_default());
+            page = page.replacen(&name, &format!("{name}, {}", bold(alias)), 1);
+        }
+    }
+    page
 }
 
 fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[String]) -> String {

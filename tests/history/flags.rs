@@ -36,6 +36,16 @@ fn targets_with_a_namespace_each_are_refused() {
     let line = ["status", "deployment.apps/web", "-n", "shop", "deployment.apps/api", "-n", "prod"];
     let output = Run::of(line).run();
     output.ends(2).reports("error: the targets have two namespaces, shop and prod");
+    let line = ["status", "deploy/web", "-nshop", "deploy/api", "--namespace=prod"];
+    Run::of(line).run().ends(2).reports("error: the targets have two namespaces, shop and prod");
+}
+
+#[test]
+fn the_value_of_a_flag_is_no_target_with_a_namespace() {
+    let line =
+        ["undo", "deploy/web", "-n", "prod", "--cause", "fix a/b", "-n", "shop", "--dry-run", "--from"];
+    let output = Run::of(line).arg(harness::data().join("shop/snapshot.json")).run();
+    output.ends(0);
 }
 
 #[test]

@@ -101,13 +101,19 @@ pub fn read_type(word: &str) -> TypeWord {
     all().find(|kind| kind.type_().is_spelled(word)).map_or(TypeWord::Other, TypeWord::Kind)
 }
 
-/// Returns the spelling of a kind that is nearest to a mistyped word.
+/// Returns the spelling of a kind that is nearest to a mistyped word, or that its initials abbreviate: `cs` is `clone`.
 #[must_use]
 pub fn nearest_spelling(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    let initials = |kind: &str| kind.chars().filter(char::is_ascii_uppercase).collect::<String>();
+    let is_abbreviated = |type_: &&ResourceType| initials(type_.kind()).eq_ignore_ascii_case(&word);
+    if let Some(type_) = all().map(Kind::type_).find(is_abbreviated).filter(|_| word.len() > 1) {
+        return Some(type_.short());
+    }
     let types = all().map(Kind::type_);
     let spellings: Vec<&str> =
         types.flat_map(|type_| [type_.cli_name(), type_.singular(), type_.plural(), type_.short()]).collect();
-    similar::get_close_matches(word.to_ascii_lowercase().as_str(), &spellings, 1, 0.7).first().copied()
+    similar::get_close_matches(word.as_str(), &spellings, 1, 0.7).first().copied()
 }
 
 #[cfg(test)]
@@ -155,6 +161,7 @@ mod tests {
         }
         assert_eq!(nearest_spelling("deploymnt"), Some("deployment"));
         assert_eq!(nearest_spelling("pods"), None);
+        assert_eq!((nearest_spelling("cs"), nearest_spelling("ss")), (Some("clone"), Some("sts")));
     }
 
     #[test]
