@@ -6,7 +6,8 @@
 //! | `awaited.rs` | what the controller waits for | pods of any revision; if complete, those that outlive their grace period |
 //! | `admission.rs` | rejected pods | conditions and events of the workload |
 //! | `node.rs` | no node, volume or sandbox | updated pods that are not ready, before their containers |
-//! | `start.rs` | no image, configuration or start; a slow start | containers of such pods, before crashes |
+//! | `image_pull.rs` | no image | containers of such pods |
+//! | `start.rs` | no configuration or start; a slow start | the same, before crashes |
 //! | `crash_loop.rs` | crashes | the same, ready containers that crashed repeatedly, and pods that ended |
 //! | `unready.rs` | failing probes, closed readiness gates | containers and pods without another problem |
 //! | `surge_deadlock.rs` | new pods that wait for what old pods hold | the workload, after all others |
@@ -21,6 +22,7 @@ mod context;
 mod crash_loop;
 mod held;
 mod id;
+mod image_pull;
 mod node;
 mod since;
 mod start;
@@ -244,7 +246,7 @@ const WAITING_DETECTORS: [PodDetector; 3] = [awaited::in_place, unready::closed_
 
 /// The detectors for a container. The first one that finds a problem decides.
 const CONTAINER_DETECTORS: [ContainerDetector; 7] = [
-    start::find_image_problem,
+    image_pull::find_image_problem,
     start::find_config_problem,
     start::find_failed_hook,
     start::find_failed_start,

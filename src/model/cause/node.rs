@@ -4,7 +4,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::context::{CauseContext, SLOW_AFTER};
-use super::start::inner_message;
+use super::image_pull::inner_message;
 use super::{Cause, CauseId, Severity, start};
 use crate::api::container::Container;
 use crate::api::pod::Pod;
