@@ -28,7 +28,7 @@ pub struct ListQuery {
 /// How much of each object is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListForm {
-    /// All fields; of objects other than workloads and ControllerRevisions without `managedFields`.
+    /// All fields; of objects other than workloads, pods and ControllerRevisions without `managedFields`.
     Facts,
     /// All fields.
     Whole,
@@ -37,7 +37,7 @@ enum ListForm {
 }
 
 impl ListQuery {
-    /// Selects all objects of a type in one namespace, or in all. Objects other than workloads and ControllerRevisions
+    /// Selects all objects of a type in one namespace, or in all. Objects other than workloads, pods and ControllerRevisions
     /// come without `managedFields`.
     #[must_use]
     pub fn of(type_: &'static ResourceType, namespace: Option<&str>) -> Self {

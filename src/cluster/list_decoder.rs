@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::model::api::object::{Object, drop_managed_fields};
-use crate::model::api::resource_type::{CONTROLLER_REVISION, ResourceType};
+use crate::model::api::resource_type::{CONTROLLER_REVISION, POD, ResourceType};
 use crate::model::kind;
 
 /// A decoded page.
@@ -34,7 +34,8 @@ struct RawPage<'a> {
 }
 
 /// Decodes a page of objects of a type; none when the JSON is not a list of objects. `is_whole` says that the objects keep
-/// their managed fields, as workloads and ControllerRevisions always do, whose stamps date a change. The kind and apiVersion that items of a list lack are added.
+/// their managed fields, as workloads, pods and ControllerRevisions always do: their stamps date changes. The kind and
+/// apiVersion that items of a list lack are added.
 pub(super) fn read_page<T>(
     json: &[u8],
     type_: &ResourceType,
@@ -43,7 +44,8 @@ pub(super) fn read_page<T>(
 ) -> Option<Page<T>> {
     let page: RawPage<'_> = serde_json::from_slice(json).ok()?;
     let items = page.items.unwrap_or_default();
-    let is_used = is_whole || type_ == &CONTROLLER_REVISION || kind::of_type(type_).is_some();
+    let is_dated = [&POD, &CONTROLLER_REVISION].contains(&type_) || kind::of_type(type_).is_some();
+    let is_used = is_whole || is_dated;
     let mut kept = Vec::new();
     for item in &items {
         let mut item: Value = serde_json::from_str(item.get()).ok()?;
@@ -67,7 +69,7 @@ pub(super) fn read_page<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::api::resource_type::POD;
+    use crate::model::api::resource_type::EVENT;
     use crate::model::kind::Kind;
     use crate::model::kind::deployment::Deployment;
     use serde_json::json;
@@ -96,9 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn workloads_and_revisions_keep_their_managed_fields() {
+    fn only_objects_whose_changes_are_dated_keep_their_managed_fields() {
         let list = json!({"items": [{"metadata": {"name": "a", "managedFields": [{}]}, "spec": {"managedFields": 1}}]});
-        for (type_, is_kept) in [(&POD, false), (&CONTROLLER_REVISION, true), (Deployment.type_(), true)] {
+        let dated = [&POD, &CONTROLLER_REVISION, Deployment.type_()].map(|type_| (type_, true));
+        for (type_, is_kept) in [(&EVENT, false)].into_iter().chain(dated) {
             let list = all(&list, type_).unwrap();
             assert_eq!(list.kept[0].at("/metadata/managedFields").is_some(), is_kept);
             assert!(list.kept[0].at("/spec/managedFields").is_some());

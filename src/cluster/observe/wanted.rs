@@ -195,7 +195,8 @@ impl Wanted {
         match self {
             Self::Found(found) => found.facts(object, type_),
             Self::Scope { with_managed_fields } => {
-                let object = if *with_managed_fields { object } else { object.into_unmanaged() };
+                let is_used = *with_managed_fields || type_ == &POD; // the facts of a pod need them
+                let object = if is_used { object } else { object.into_unmanaged() };
                 let owner = object.controller().and_then(|owner| kind::of(owner.kind, owner.api_version));
                 Facts::read(object, type_, owner)
             }

@@ -13,6 +13,8 @@ pub struct Container {
     /// Whether it is an init container that must finish before the others start. Sidecars (init
     /// containers with `restartPolicy: Always`) do not count.
     pub init: bool,
+    /// Whether it is a sidecar: an init container with `restartPolicy: Always`.
+    pub sidecar: bool,
     /// The image of the status.
     pub image: String,
     /// The current state.
@@ -21,10 +23,10 @@ pub struct Container {
     pub last: Option<Termination>,
     /// `restartCount`.
     pub restarts: i64,
-    /// How many of its restarts a resize in place may have requested: the changes of the pod's spec since its creation
-    /// (`metadata.generation`), if `resizePolicy` restarts the container. The kubelet reports such a restart in an event
-    /// of type Normal only.
-    pub resizes: i64,
+    /// Whether a resize in place explains its latest termination: it was requested during that run, shortly before the run
+    /// ended as after a request to stop, and `resizePolicy` restarts the container. The kubelet reports such a restart in an
+    /// event of type Normal only.
+    pub restarted_by_resize: bool,
     /// Whether it is ready.
     pub ready: bool,
     /// Whether its startup probe passed, if it has one.
@@ -75,11 +77,12 @@ impl Container {
         let statuses = |list| value_at(pod, list).and_then(Value::as_array).into_iter().flatten();
         let init = statuses("/status/initContainerStatuses").map(|status| {
             let container = Self::read(status);
-            Self { init: !is_sidecar(pod, &container.name), ..container }
+            let sidecar = is_sidecar(pod, &container.name);
+            Self { init: !sidecar, sidecar, ..container }
         });
         let containers = init.chain(statuses("/status/containerStatuses").map(Self::read));
-        let containers =
-            containers.map(|container| Self { resizes: resizes(pod, &container.name), ..container });
+        let containers = containers
+            .map(|container| Self { restarted_by_resize: restarted_by_resize(pod, &container), ..container });
         let mut all: Vec<_> = containers.collect();
         all.shrink_to_fit(); // `collect` leaves room for four, a kilobyte for each of ten thousand pods
         all
@@ -90,22 +93,15 @@ impl Container {
         Self {
             name: text(status, "name"),
             init: false,
+            sidecar: false,
             image: text(status, "image"),
             state: status.get("state").map(ContainerState::read).unwrap_or_default(),
             last: status.pointer("/lastState/terminated").map(Termination::read),
             restarts: status.get("restartCount").and_then(Value::as_i64).unwrap_or_default(),
-            resizes: 0,
+            restarted_by_resize: false,
             ready: is("ready"),
             started: is("started"),
         }
-    }
-
-    /// Whether resizes in place explain all of its restarts: there were as many, and the last run ended as after a
-    /// request to stop.
-    #[must_use]
-    pub fn restarted_by_resizes(&self) -> bool {
-        let is_asked = |ending: &Termination| ending.is_stopped() && ending.reason != "OOMKilled";
-        (1..=self.resizes).contains(&self.restarts) && self.latest_termination().is_some_and(is_asked)
     }
 
     /// Returns the reason it waits for; empty if it does not wait.
@@ -200,11 +196,32 @@ fn declared<'a>(pod: &'a Value, name: &str) -> Option<&'a Value> {
     declared_containers(pod).find(|container| text(container, "name") == name)
 }
 
-fn resizes(pod: &Value, name: &str) -> i64 {
-    let changes = pod.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or_default() - 1;
+/// How long after the grace period of its pod a container that is restarted by a resize ends, at most.
+const RESIZE_MARGIN: SignedDuration = SignedDuration::from_secs(30);
+
+/// Whether the latest termination of a container follows from a resize of its pod. Only the managed fields have the time of a
+/// resize, because the generation counts every change of the spec.
+fn restarted_by_resize(pod: &Value, container: &Container) -> bool {
+    let Some(Termination { started, finished: Some(finished), .. }) = container.latest_termination() else {
+        return false;
+    };
     let restarts = |policy: &Value| text(policy, "restartPolicy") == "RestartContainer";
-    let policies = declared(pod, name).and_then(|container| container.get("resizePolicy")?.as_array());
-    if policies.is_some_and(|policies| policies.iter().any(restarts)) { changes.max(0) } else { 0 }
+    let policies =
+        declared(pod, &container.name).and_then(|container| container.get("resizePolicy")?.as_array());
+    let is_asked =
+        container.latest_termination().is_some_and(|end| end.is_stopped() && end.reason != "OOMKilled");
+    if !is_asked || !policies.is_some_and(|policies| policies.iter().any(restarts)) {
+        return false;
+    }
+    let grace = value_at(pod, "/spec/terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(30);
+    let limit = SignedDuration::from_secs(grace).saturating_add(RESIZE_MARGIN);
+    let managed = value_at(pod, "/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
+    let mut resizes = managed.filter(|entry| text(entry, "subresource") == "resize");
+    resizes.any(|entry| {
+        let requested = time(entry, "time");
+        requested
+            .is_some_and(|at| Some(at) >= *started && at <= *finished && finished.duration_since(at) <= limit)
+    })
 }
 
 /// Only the spec distinguishes a sidecar from an init container (`restartPolicy: Always`).
@@ -237,25 +254,35 @@ mod tests {
 
     /// Recorded on Kubernetes 1.36: `Container app resize requires restart` is an event of type Normal.
     #[test]
-    fn as_many_resizes_as_restarts_explain_them() {
-        let restarted = |generation: i64, policy: &str, restarts: i64, exit_code: i64| {
+    fn a_resize_explains_the_end_of_the_run_in_which_it_was_requested() {
+        let restarted = |resized: &str, subresource: &str, policy: &str, exit_code: i64| {
             let pod = json!({
-                "metadata": {"generation": generation},
-                "spec": {"containers": [{"name": "app", "resizePolicy": [
+                "metadata": {"generation": 9, "managedFields": [
+                    {"manager": "kubelet", "subresource": "status", "time": "2026-11-20T13:00:59Z"},
+                    {"manager": "vpa", "subresource": subresource, "time": resized},
+                ]},
+                "spec": {"terminationGracePeriodSeconds": 20, "containers": [{"name": "app", "resizePolicy": [
                     {"resourceName": "cpu", "restartPolicy": "NotRequired"},
                     {"resourceName": "memory", "restartPolicy": policy},
                 ]}]},
-                "status": {"containerStatuses": [{"name": "app", "restartCount": restarts, "state": {"running": {}},
-                    "lastState": {"terminated": {"exitCode": exit_code}}}]},
+                "status": {"containerStatuses": [{"name": "app", "restartCount": 5, "state": {"running": {}},
+                    "lastState": {"terminated": {"exitCode": exit_code, "startedAt": "2026-11-20T13:00:00Z",
+                        "finishedAt": "2026-11-20T13:02:00Z"}}}]},
             });
-            Container::all_of(&pod)[0].restarted_by_resizes()
+            Container::all_of(&pod)[0].restarted_by_resize
         };
-        assert!(restarted(4, "RestartContainer", 3, 0));
-        assert!(restarted(2, "RestartContainer", 1, 143));
-        assert!(!restarted(3, "RestartContainer", 3, 0), "one restart too many");
-        assert!(!restarted(4, "RestartContainer", 3, 1), "it crashed");
-        assert!(!restarted(4, "NotRequired", 3, 0));
-        assert!(!restarted(1, "RestartContainer", 1, 0));
+        let resized = "2026-11-20T13:01:45Z";
+        assert!(restarted(resized, "resize", "RestartContainer", 0));
+        assert!(restarted(resized, "resize", "RestartContainer", 143));
+        assert!(!restarted(resized, "resize", "RestartContainer", 1), "it crashed");
+        assert!(!restarted(resized, "resize", "NotRequired", 0));
+        assert!(
+            !restarted(resized, "ephemeralcontainers", "RestartContainer", 0),
+            "another change of the spec"
+        );
+        assert!(!restarted("2026-11-20T13:01:00Z", "resize", "RestartContainer", 137), "a later kill");
+        assert!(!restarted("2026-11-20T13:02:05Z", "resize", "RestartContainer", 137), "an earlier run");
+        assert!(!restarted("2026-11-20T12:59:00Z", "resize", "RestartContainer", 137), "a run after it");
     }
 
     #[test]
