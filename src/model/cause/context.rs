@@ -58,6 +58,12 @@ impl<'a> CauseContext<'a> {
         warnings.filter(move |warning| warning.container.is_empty() || warning.container == container)
     }
 
+    /// Returns the references of the images that the revision's template mounts as volumes.
+    pub(super) fn image_volumes(&self) -> impl Iterator<Item = &str> {
+        let volumes = self.template.pointer("/spec/volumes").and_then(Value::as_array).into_iter().flatten();
+        volumes.filter_map(|volume| volume.pointer("/image/reference")?.as_str())
+    }
+
     /// Returns a container of the revision's template.
     pub(super) fn declared(&self, name: &str) -> Option<&Value> {
         declared_containers(&self.template)
