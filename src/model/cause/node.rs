@@ -9,9 +9,12 @@ use super::{Cause, CauseId, Severity, start};
 use crate::api::container::Container;
 use crate::api::pod::Pod;
 
+/// How the scheduler names a missing claim: `persistentvolumeclaim "data" not found`.
+const MISSING_CLAIM: &str = "persistentvolumeclaim \"";
+
 /// Phrases of the scheduler about claims (`scheduler/framework/plugins/volumebinding`).
 const CLAIM_PHRASES: [&str; 3] = [
-    "persistentvolumeclaim \"",
+    MISSING_CLAIM,
     "unbound immediate PersistentVolumeClaims",
     "didn't find available persistent volumes to bind",
 ];
@@ -28,23 +31,12 @@ pub(super) fn unbound(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     if !pod.node.is_empty() || scheduling.status != "False" || !is_about_volumes(message) {
         return None;
     }
-    Some(match missing_claim(message) {
+    Some(match start::not_found(message, MISSING_CLAIM) {
         Some((name, summary)) if !is_created_by_controller(name, pod, context) => {
             Cause::new(CauseId::MissingClaim, summary).with_evidence(message)
         }
         _ => Cause::new(CauseId::VolumeUnbound, "unbound volume").with_evidence(message),
     })
-}
-
-/// Returns the name of a missing claim, and the scheduler's phrase about it: `persistentvolumeclaim "data" not
-/// found`.
-fn missing_claim(message: &str) -> Option<(&str, &str)> {
-    const BEGIN: &str = "persistentvolumeclaim \"";
-    const END: &str = "\" not found";
-    let quote = message.get(message.find(BEGIN)?..)?;
-    let (name, _) = quote.strip_prefix(BEGIN)?.split_once('"')?;
-    let quote = quote.get(..BEGIN.len() + name.len() + END.len())?;
-    quote.ends_with(END).then_some((name, quote))
 }
 
 /// Whether the claim belongs to a StatefulSet's `volumeClaimTemplates`. The controller creates it with the pod, and

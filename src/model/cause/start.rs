@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::context::{CauseContext, SLOW_AFTER};
 use super::image_pull::inner_message;
-use super::unready::handler_text;
+use super::unready::{handler_text, last_failure};
 use super::{Cause, CauseId, crash_loop};
 use crate::api::container::{Container, ContainerState};
 use crate::api::pod::Pod;
@@ -26,21 +26,35 @@ pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseConte
 
 /// Returns the missing object or key that a kubelet message names.
 ///
-/// The API server writes `configmap "x" not found` and `secret "x" not found`. The kubelet writes `couldn't find
+/// The API server writes `configmap "x" not found` and `secret "x" not found`, and in its own errors, which CSI drivers quote,
+/// `secrets "x" not found`. The kubelet writes `couldn't find
 /// key K in ConfigMap NS/NAME` (`kubelet_pods.go`), and for volumes `configmap references non-existent config
 /// key: K` (`pkg/volume/configmap`, `pkg/volume/secret`).
 pub(super) fn missing(message: &str) -> Option<Cause> {
-    let found = |id, summary: &str| Some(Cause::new(id, summary));
-    for (id, kind) in [(CauseId::MissingConfigMap, "configmap \""), (CauseId::MissingSecret, "secret \"")] {
-        if let Some(start) = message.find(kind)
-            && let Some(length) = message.get(start..)?.find("\" not found")
-        {
-            return found(id, message.get(start..start + length + "\" not found".len())?);
+    let objects = [
+        (CauseId::MissingConfigMap, ["configmap \"", "configmaps \""]),
+        (CauseId::MissingSecret, ["secret \"", "secrets \""]),
+    ];
+    for (id, kinds) in objects {
+        if let Some((_, phrase)) = kinds.iter().find_map(|kind| not_found(message, kind)) {
+            return Some(Cause::new(id, phrase));
         }
     }
     let key =
         ["couldn't find key", "references non-existent"].into_iter().find_map(|phrase| message.find(phrase));
-    found(CauseId::MissingKey, message.get(key?..)?.trim())
+    Some(Cause::new(CauseId::MissingKey, message.get(key?..)?.trim()))
+}
+
+/// Returns the name of the missing object and the phrase about it: `NAME` and `secret "NAME" not found` for the kind
+/// `secret "`.
+pub(super) fn not_found<'a>(message: &'a str, kind: &str) -> Option<(&'a str, &'a str)> {
+    const END: &str = "\" not found";
+    message.match_indices(kind).find_map(|(at, _)| {
+        let phrase = message.get(at..)?;
+        let (name, _) = phrase.strip_prefix(kind)?.split_once('"')?;
+        let phrase = phrase.get(..kind.len() + name.len() + END.len())?;
+        phrase.ends_with(END).then_some((name, phrase))
+    })
 }
 
 /// Whether the kubelet's cache lacks the ConfigMap or Secret. The kubelet writes: `failed to sync configmap
@@ -105,10 +119,36 @@ fn start_error(container: &Container) -> Option<&str> {
     ending.map(|ending| ending.message.as_str()).or_else(waiting)
 }
 
+/// Returns the problem of a sidecar that runs and has not started: its startup probe has not passed, or its `postStart` hook
+/// runs. Until then the kubelet starts no container after it.
+pub(super) fn find_unstarted_sidecar(
+    container: &Container,
+    pod: &Pod,
+    context: &CauseContext<'_>,
+) -> Option<Cause> {
+    let ContainerState::Running { since: Some(since) } = container.state else { return None };
+    let is_slow = context.now.duration_since(since) > SLOW_AFTER;
+    if !container.sidecar || container.started || !is_slow {
+        return None;
+    }
+    let probe = context.declared(&container.name).and_then(|declared| declared.get("startupProbe"));
+    Some(match probe {
+        Some(probe) => {
+            let failure = last_failure("startup", pod, &container.name, Some(since), context);
+            Cause::new(
+                CauseId::StartupProbe,
+                format!("startup probe has not passed, {}", handler_text(probe)),
+            )
+            .with_evidence(failure.unwrap_or_default())
+        }
+        None => Cause::new(CauseId::InitRunning, "sidecar runs, but has not started"),
+    })
+}
+
 /// Returns the problem of a pod whose containers are created slowly. The kubelet first mounts the volumes and
 /// creates the sandbox (`PodReadyToStartContainers`), then pulls the images one by one.
 pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    let waiting = pod.containers.iter().find(|container| is_not_created(container, pod))?;
+    let waiting = next_to_create(pod)?;
     let since = last_progress(pod)?;
     if pod.node.is_empty() || context.now.duration_since(since) <= SLOW_AFTER {
         return None;
@@ -120,18 +160,28 @@ pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let has_hook = context
         .declared(&waiting.name)
         .is_some_and(|declared| declared.pointer("/lifecycle/postStart").is_some());
+    let or_volume = if context.image_volumes().next().is_some() { " or that of a volume" } else { "" };
     let or_hook = if has_hook { ", or its postStart hook runs" } else { "" };
-    let summary = format!("image {} is being pulled{or_hook}", waiting.image);
+    let summary = format!("image {}{or_volume} is being pulled{or_hook}", waiting.image);
     Some(Cause::new(CauseId::ImagePulling, summary))
 }
 
-/// Whether the kubelet creates this container next. Containers wait until all init containers have finished.
-fn is_not_created(container: &Container, pod: &Pod) -> bool {
-    let has_ended =
-        |init: &Container| matches!(&init.state, ContainerState::Terminated(ending) if ending.exit_code == 0);
-    let is_its_turn = container.init || pod.containers.iter().filter(|other| other.init).all(has_ended);
-    let is_waiting = matches!(container.waiting_reason(), "ContainerCreating" | "PodInitializing");
-    is_its_turn && is_waiting && container.last.is_none()
+/// Returns the container that the kubelet creates next. Each init container waits until those before it have finished, or
+/// have started if they are sidecars; the other containers wait for all of these.
+fn next_to_create(pod: &Pod) -> Option<&Container> {
+    let is_done = |container: &&Container| match &container.state {
+        ContainerState::Terminated(ending) if container.init => ending.exit_code == 0,
+        _ => container.sidecar && container.started,
+    };
+    let is_uncreated = |container: &&Container| {
+        let is_waiting = matches!(container.waiting_reason(), "ContainerCreating" | "PodInitializing");
+        is_waiting && container.last.is_none()
+    };
+    let of_init = |container: &&Container| container.init || container.sidecar;
+    match pod.containers.iter().filter(of_init).find(|container| !is_done(container)) {
+        Some(next) => Some(next).filter(is_uncreated),
+        None => pod.containers.iter().find(is_uncreated),
+    }
 }
 
 /// Returns the time of the kubelet's last progress with the pod.
@@ -203,6 +253,16 @@ mod tests {
                 r#"MountVolume.SetUp failed for volume "tls" : secret "tls" not found"#,
                 CauseId::MissingSecret,
                 r#"secret "tls" not found"#,
+            ),
+            (
+                r#"rpc error: code = Internal desc = cannot mount: secrets "db-credentials" not found"#,
+                CauseId::MissingSecret,
+                r#"secrets "db-credentials" not found"#,
+            ),
+            (
+                r#"configmap "a" is invalid: secret "b" not found"#,
+                CauseId::MissingSecret,
+                r#"secret "b" not found"#,
             ),
             (
                 "couldn't find key url in ConfigMap shop/cfg",
