@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::container_logs::error_line;
 use super::context::CauseContext;
+use super::since::restarts_in_series;
 use super::unready::last_failure;
 use super::{AllowedRestarts, Cause, CauseId};
 use crate::api::container::{Container, ContainerState, Termination};
@@ -84,8 +85,7 @@ pub(crate) fn is_crash_looping(pod: &Pod, allowed: AllowedRestarts, now: Timesta
 /// [`MAX_RECOVERY_TIME`], has recovered from that crash; one that could not be started before, at once.
 fn is_in_crash_loop(container: &Container, allowed: AllowedRestarts, now: Timestamp) -> bool {
     let Some(ending) = container.latest_termination() else { return false };
-    if LOST.contains(&ending.reason.as_str()) || container.restarted_by_resizes() || allowed.allows(container)
-    {
+    if LOST.contains(&ending.reason.as_str()) || container.restarted_by_resize || allowed.allows(container) {
         return false;
     }
     match &container.state {
@@ -103,8 +103,16 @@ fn is_in_crash_loop(container: &Container, allowed: AllowedRestarts, now: Timest
 }
 
 /// Whether a container crashed repeatedly and may crash again, although it can be ready at this moment.
-pub(super) fn has_repeated(container: &Container, context: &CauseContext<'_>) -> bool {
-    container.restarts > context.allowed.limit() && is_in_crash_loop(container, context.allowed, context.now)
+pub(super) fn has_repeated(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> bool {
+    let allowed = context.allowed;
+    counted_restarts(container, pod, allowed) > allowed.limit()
+        && is_in_crash_loop(container, allowed, context.now)
+}
+
+/// Returns the restarts that are compared with those that are allowed: the counter of the container with an option, and
+/// without one those of the present series.
+pub(super) fn counted_restarts(container: &Container, pod: &Pod, allowed: AllowedRestarts) -> i64 {
+    if allowed.0.is_some() { container.restarts } else { restarts_in_series(container, pod) }
 }
 
 /// Returns a summary without the current state of the crash loop.

@@ -30,6 +30,7 @@ mod surge_deadlock;
 mod unready;
 
 pub use context::{AllowedRestarts, Cause};
+use crash_loop::counted_restarts;
 pub(crate) use crash_loop::is_crash_looping;
 pub use id::{CauseId, Severity};
 pub use surge_deadlock::surge_deadlock_commands;
@@ -147,13 +148,17 @@ fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: All
     found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));
     let since = found.iter().filter_map(|found| since(found.cause.id, found.pod, found.container)).min();
     let pods = found.iter().map(|found| found.pod.name.clone()).collect();
+    let counted =
+        found.iter().filter_map(|found| Some(counted_restarts(found.container?, found.pod, allowed)));
+    let counted = counted.max().unwrap_or_default();
     let example = found.swap_remove(0);
     let is_replaced = |found: &&PodProblem<'_>| found.pod.has_ended() && found.cause.id.ends_container();
     let replaced = found.iter().chain([&example]).filter(is_replaced).count();
-    let restarts = restarts(&example).saturating_add(i64::try_from(replaced).unwrap_or(i64::MAX));
+    let replaced = i64::try_from(replaced).unwrap_or(i64::MAX);
+    let (restarts, counted) = (restarts(&example).saturating_add(replaced), counted.saturating_add(replaced));
     let is_running =
         example.container.is_some_and(|container| matches!(container.state, ContainerState::Running { .. }));
-    let is_allowed = example.cause.id.ends_container() && restarts <= allowed.limit();
+    let is_allowed = example.cause.id.ends_container() && counted <= allowed.limit();
     Cause { container, pods, restarts, is_running, since, ..example.cause.passing_if(is_allowed) }
 }
 
@@ -245,13 +250,14 @@ const POD_DETECTORS: [PodDetector; 6] = [
 const WAITING_DETECTORS: [PodDetector; 3] = [awaited::in_place, unready::closed_gate, start::slow];
 
 /// The detectors for a container. The first one that finds a problem decides.
-const CONTAINER_DETECTORS: [ContainerDetector; 7] = [
+const CONTAINER_DETECTORS: [ContainerDetector; 8] = [
     image_pull::find_image_problem,
     start::find_config_problem,
     start::find_failed_hook,
     start::find_failed_start,
     start::find_init_problem,
     crash_loop::find_crash,
+    start::find_unstarted_sidecar,
     unready::find_unready,
 ];
 
@@ -297,7 +303,7 @@ impl<'a> CauseContext<'a> {
             if !pod.ready && !container.ready {
                 return CONTAINER_DETECTORS.iter().find_map(|detect| detect(container, pod, self));
             }
-            let has_repeated = crash_loop::has_repeated(container, self);
+            let has_repeated = crash_loop::has_repeated(container, pod, self);
             has_repeated.then(|| crash_loop::find_crash(container, pod, self)).flatten()
         };
         let in_containers: Vec<_> = pod

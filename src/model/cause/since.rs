@@ -6,9 +6,17 @@ use super::CauseId;
 use super::crash_loop::MAX_RECOVERY_TIME;
 use crate::api::container::{Container, ContainerState};
 use crate::api::pod::Pod;
+use crate::text::go_duration;
 
 /// The restart from which the kubelet waits before the next one.
 const BACK_OFF_RESTARTS: i64 = 2;
+
+/// How long the kubelet waits before the second and each later restart of a series, in seconds (`MaxCrashLoopBackOff` in
+/// `pkg/kubelet`). A kubelet with a shorter back-off waits less.
+const BACK_OFFS: [i64; 6] = [10, 20, 40, 80, 160, 300];
+
+/// How long a container must run before the kubelet forgets its back-off: twice the longest one.
+const SERIES_END: SignedDuration = SignedDuration::from_mins(10);
 
 /// Returns the time since when a pod has a problem, at the latest; none if no stamp shows it.
 ///
@@ -17,7 +25,7 @@ const BACK_OFF_RESTARTS: i64 = 2;
 /// | crash loop | [`crashed_since`] |
 /// | other | the latest of: the creation of the pod; `lastTransitionTime` of `PodScheduled`, `PodReadyToStartContainers` and `Ready`; the end of an init container; [`crashed_since`] |
 pub(super) fn since(id: CauseId, pod: &Pod, container: Option<&Container>) -> Option<Timestamp> {
-    let crashed = container.and_then(crashed_since);
+    let crashed = container.and_then(|container| crashed_since(container, pod));
     if id.ends_container() {
         return crashed.and_then(|crashed| pod.updated_at().max(Some(crashed)));
     }
@@ -27,31 +35,71 @@ pub(super) fn since(id: CauseId, pod: &Pod, container: Option<&Container>) -> Op
     conditions.into_iter().chain([pod.updated_at(), crashed]).flatten().chain(init).max()
 }
 
-/// Returns when a container crashed first, at the latest; none if it never ended.
+/// Returns when a container crashed first in the present series, at the latest; none if it never ended.
 ///
 /// The stamps of earlier runs are lost, but the restarts show how long the kubelet waited between them. So a crash loop
 /// does not begin again with each restart. A first crash, and one after a long run, begins when that run ended.
-fn crashed_since(container: &Container) -> Option<Timestamp> {
+fn crashed_since(container: &Container, pod: &Pod) -> Option<Timestamp> {
     let ending = container.latest_termination()?;
-    if container.restarts < BACK_OFF_RESTARTS || ending.ran_for() > MAX_RECOVERY_TIME {
+    let restarts = restarts_in_series(container, pod);
+    if restarts < BACK_OFF_RESTARTS || ending.ran_for() > MAX_RECOVERY_TIME {
         return ending.finished;
     }
-    let latest_start = match container.state {
-        ContainerState::Running { since } => since,
-        _ => ending.started,
-    };
-    let latest_start = latest_start.or(ending.finished)?;
-    Some(latest_start.checked_sub(back_offs(container.restarts)).unwrap_or(Timestamp::MIN))
+    let start = latest_start(container).or(ending.finished)?;
+    Some(start.checked_sub(back_offs(restarts)).unwrap_or(Timestamp::MIN))
 }
 
-/// Returns how long the kubelet has waited in all before a container's restarts: not before the first one, then 10 s, and
-/// each time twice as long, up to 5 minutes (`MaxCrashLoopBackOff` in `pkg/kubelet`). A kubelet with a shorter back-off
-/// waited less.
+/// Returns when the latest run of a container began.
+fn latest_start(container: &Container) -> Option<Timestamp> {
+    match container.state {
+        ContainerState::Running { since } => since,
+        _ => container.latest_termination()?.started,
+    }
+}
+
+/// Returns how many restarts the present series of crashes has, at most. The kubelet doubles its wait with each restart of a
+/// series, so the latest wait tells them. All restarts are of one series if the pod is younger than a run that ends a series,
+/// if the wait is the longest one, or if it is not known.
+pub(super) fn restarts_in_series(container: &Container, pod: &Pod) -> i64 {
+    let age =
+        latest_start(container).zip(pod.updated_at()).map(|(start, updated)| start.duration_since(updated));
+    if age.is_none_or(|age| age < SERIES_END) {
+        return container.restarts;
+    }
+    let gap = |start: Option<Timestamp>| Some(start?.duration_since(container.last.as_ref()?.finished?));
+    let restarts = match &container.state {
+        ContainerState::Running { since } => gap(*since).and_then(restarts_after),
+        ContainerState::Terminated(ending) => gap(ending.started).and_then(restarts_after),
+        // The wait is that before the next restart.
+        ContainerState::Waiting { message, .. } => {
+            back_off(message).and_then(restarts_after).map(|restarts| restarts - 1)
+        }
+        ContainerState::Unknown => None,
+    };
+    restarts.map_or(container.restarts, |restarts| restarts.min(container.restarts))
+}
+
+/// Returns how many restarts a series has with the one that came after this wait; none if the wait is the longest one. Stamps
+/// have whole seconds.
+fn restarts_after(wait: SignedDuration) -> Option<i64> {
+    let shorter = BACK_OFFS.iter().filter(|back_off| **back_off <= wait.as_secs().saturating_add(1)).count();
+    (shorter < BACK_OFFS.len()).then(|| i64::try_from(shorter).unwrap_or_default() + 1)
+}
+
+/// Returns the wait that the kubelet reports: `back-off 40s restarting failed container=app pod=...`.
+fn back_off(message: &str) -> Option<SignedDuration> {
+    let (_, rest) = message.split_once("back-off ")?;
+    let (wait, _) = rest.split_once(" restarting failed")?;
+    SignedDuration::try_from(go_duration::parse(wait)?).ok()
+}
+
+/// Returns how long the kubelet has waited in all before the restarts of a series; not before the first one.
 fn back_offs(restarts: i64) -> SignedDuration {
-    let waits = restarts.saturating_sub(1).max(0);
-    let growing = waits.min(5); // 10, 20, 40, 80 and 160 s
-    let longest = (waits - growing).saturating_mul(300);
-    SignedDuration::from_secs(longest.saturating_add(10 * ((1 << growing) - 1)))
+    let waits = usize::try_from(restarts - 1).unwrap_or_default();
+    let growing: i64 = BACK_OFFS.iter().take(waits).sum();
+    let longest =
+        i64::try_from(waits.saturating_sub(BACK_OFFS.len())).unwrap_or(i64::MAX).saturating_mul(300);
+    SignedDuration::from_secs(longest.saturating_add(growing))
 }
 
 #[cfg(test)]
