@@ -29,7 +29,7 @@ fn every_broken_workload_has_its_cause() {
         [
             "ds-bad stuck image-not-found",
             "ds-ondelete held on-delete",
-            "ds-surge progressing not-ready",
+            "ds-surge stuck not-ready",
             "badimage failed image-not-found",
             "config failed missing-configmap",
             "crash failed crash-loop",

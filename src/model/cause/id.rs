@@ -5,8 +5,8 @@
 pub enum Severity {
     /// Only a fix ends it. It fails a rollout once it has lasted for its grace period.
     Fatal,
-    /// Only a fix ends it, but it says nothing about the new revision: a user asked for a deletion or for `InPlaceOnly`, or
-    /// an outdated pod blocks the update.
+    /// Only a fix ends it, but it fails no rollout before a deadline: a user asked for a deletion or for `InPlaceOnly`, an
+    /// outdated pod blocks the update, or a pod has not been ready for long beside pods that serve.
     NeedsFix,
     /// It can end without a change by a user. For example, a registry recovers, or a node is added.
     MayPass,

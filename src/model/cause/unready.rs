@@ -4,12 +4,17 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::context::CauseContext;
-use super::{Cause, CauseId};
+use super::{Cause, CauseId, Severity};
 use crate::api::container::{Container, ContainerState};
 use crate::api::pod::Pod;
+use crate::hold::plan::original_min_ready_seconds;
 
 /// The seconds within which the kubelet reports a container without a readiness probe as ready.
 const READINESS_REPORT_SECONDS: i64 = 10;
+
+/// How long a container may be unready after its probes had time to succeed and its pod to become available, before only a fix
+/// is expected to help.
+const UNREADY_SECONDS: i64 = 60;
 
 /// Returns the problem of a container that is not ready although its probes had time to succeed. An init container
 /// that runs as long is slow before.
@@ -21,10 +26,13 @@ pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseCont
     let probe = |name: &str| declared.and_then(|declared| declared.get(name));
     let allowed = probe("startupProbe").map_or(0, failure_seconds)
         + probe("readinessProbe").map_or(READINESS_REPORT_SECONDS, failure_seconds);
-    if context.now.duration_since(since) <= SignedDuration::from_secs(allowed) {
+    let unready = context.now.duration_since(since);
+    if unready <= SignedDuration::from_secs(allowed) {
         return None; // the container is still starting
     }
-    Some(match probe("readinessProbe") {
+    let limit = UNREADY_SECONDS + allowed + original_min_ready_seconds(&context.observed.workload);
+    let is_over = unready > SignedDuration::from_secs(limit) && has_serving_old_pod(context);
+    let cause = match probe("readinessProbe") {
         Some(readiness) => {
             Cause::new(CauseId::ReadinessProbe, format!("readiness probe fails, {}", handler_text(readiness)))
                 .with_evidence(
@@ -32,7 +40,16 @@ pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseCont
                 )
         }
         None => Cause::new(CauseId::NotReady, "runs, but is not ready"),
-    })
+    };
+    Some(if is_over { Cause { severity: Severity::NeedsFix, ..cause } } else { cause })
+}
+
+/// Whether the examined pods are those of the current revision, and a pod of another one is ready. Then what all pods depend
+/// on is there, and the revision is at fault.
+fn has_serving_old_pod(context: &CauseContext<'_>) -> bool {
+    let observed = context.observed;
+    let is_current = context.revision.is_some_and(|revision| observed.revisions.is_current(revision));
+    is_current && observed.outdated_pods().any(|pod| pod.ready)
 }
 
 /// How long the gate for updates in place is closed in a usual update. A container has 30 seconds to terminate by default.
