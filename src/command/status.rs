@@ -17,7 +17,7 @@ use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::engine::{Engine, LoopEvent, Now, TargetEvent, TargetId};
-use crate::model::follow::{FollowOptions, Follower, FollowerTask, Goal, Outcome, Report};
+use crate::model::follow::{FollowOptions, Follower, FollowerTask, Goal, Outcome};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
@@ -145,7 +145,7 @@ async fn evaluate_all(
     .await;
     ui.err_lines(&read.notes);
     // Each log of a crashing pod takes a request.
-    let reads_logs = read.observations.len() == 1 && following.format == ReportFormat::Lines;
+    let reads_logs = read.observations.len() == 1;
     let mut all = CommandOutcome::default();
     let mut documents = Vec::new();
     for observed in read.observations {
@@ -189,22 +189,19 @@ async fn evaluate_once(
     if let Some(Outcome::Unreadable(error)) = ended {
         return (error.into(), None);
     }
-    let mut reports = first.reports;
     for (_, task) in first.tasks {
         if let (FollowerTask::ReadLog(log), Source::Cluster(cluster), [target], true) =
             (task, source, follower.targets(), reads_logs)
         {
             let namespace = target.workload().object().namespace();
             let Some(lines) = cluster.log_lines(namespace, log).await else { continue };
-            reports.extend(follower.apply(event(TargetEvent::Log(lines)), now).reports);
+            follower.apply(event(TargetEvent::Log(lines)), now);
         }
     }
     let Some(target) = follower.targets().first() else { return (CommandOutcome::default(), None) };
     let mut document = None;
     if following.format == ReportFormat::Lines {
-        // The logs were read after the end.
-        reports.sort_by_key(|(_, report)| matches!(report, Report::Ended(_)));
-        for (_, report) in &reports {
+        for (_, report) in &first.reports {
             print(target, report, following.names, following.shows_pods, now, ui);
         }
         print_remarks(&follower, configuration, server_time, ui);

@@ -12,8 +12,10 @@ use super::since::since;
 use super::{Cause, CauseId, Severity};
 use crate::api::pod::Pod;
 use crate::diff::pod_update::UpdatedPods;
+use crate::kind::strategy;
 use crate::kind::update_budget::PodUpdatePolicy;
 use crate::kind::verdict::RolloutState;
+use crate::revision::Revision;
 use crate::text::go_duration;
 use crate::text::plural::plural;
 
@@ -59,7 +61,7 @@ fn summary(pod: &Pod) -> String {
     }
 }
 
-/// Returns the cause for a pod that blocks a StatefulSet with ordered updates.
+/// Returns the cause for a pod that blocks a StatefulSet: one with ordered updates, or one whose updates have stopped.
 ///
 /// The controller waits until each pod is available before it updates the next. If that pod runs an outdated
 /// revision, no rollback or fix reaches it until a user deletes it. The controller waits for the pod with the
@@ -67,7 +69,8 @@ fn summary(pod: &Pod) -> String {
 pub(super) fn blocking(context: &CauseContext<'_>) -> Option<Cause> {
     let (observed, current) = (context.observed, context.revision?);
     let (kind, workload) = (observed.workload.kind(), &observed.workload);
-    if !kind.pods().wait_for_each_other(workload) || !kind.waits_for_broken_pods(workload) {
+    let is_ordered = kind.pods().wait_for_each_other(workload) && kind.waits_for_broken_pods(workload);
+    if !is_ordered && !has_stopped(context, current) {
         return None;
     }
     let unready = observed.own_pods().filter(|pod| !pod.ready && !pod.terminating);
@@ -91,6 +94,26 @@ pub(super) fn blocking(context: &CauseContext<'_>) -> Option<Cause> {
         since: since(found.cause.id, pod, found.container).max(current.created),
         ..cause
     })
+}
+
+/// Whether the update of a StatefulSet with `Parallel` has stopped at outdated pods that its partition releases. The controller
+/// replaces a broken one like any other, within a second once it is its turn; those of Kubernetes 1.35.0 to 1.35.2 count it as
+/// unavailable and wait (kubernetes/kubernetes 137409).
+fn has_stopped(context: &CauseContext<'_>, current: &Revision) -> bool {
+    let (observed, workload) = (context.observed, &context.observed.workload);
+    let is_parallel =
+        workload.kind().pods().are_ordered() && !workload.kind().pods().wait_for_each_other(workload);
+    if !is_parallel || !strategy::is_rolling(workload) {
+        return false;
+    }
+    let partition = strategy::partition(workload);
+    let is_kept =
+        |pod: &Pod| strategy::partition_index(workload, &pod.name).is_some_and(|index| index < partition);
+    let is_still =
+        |pod: &Pod| !pod.terminating && (pod.ready || !workload.runs(pod, current) && !is_kept(pod));
+    let moved = observed.updated_pods().map(|pod| pod.ready_since()).chain([current.created]).max().flatten();
+    observed.own_pods().all(is_still)
+        && moved.is_some_and(|moved| context.now.duration_since(moved) > SLOW_AFTER)
 }
 
 /// Returns what the update of a pod in place waits for: its grace period, or kruise-daemon on its node.

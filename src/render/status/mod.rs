@@ -12,6 +12,7 @@ use super::message_writer::usable_width;
 use super::revisions;
 use super::state_words::{NameContext, gone, named_line, reason, rollback_words, serving_words, state_style};
 use super::ui::{DocumentForm, Ui};
+use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
@@ -87,10 +88,13 @@ pub fn print(
                 // The controller would wait until the deadline.
                 ui.err_lines(delete_hint(target, reported).map(|hint| format!("hint: {hint}")));
             }
+            // All logs were read before the only evaluation is printed.
+            if let Some(log) = target.log_for(reported).filter(|_| target.options().once) {
+                print_log(log, ui);
+            }
         }
-        Report::Log(log) => {
-            ui.err_group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
-        }
+        Report::Log(_) if target.options().once => {}
+        Report::Log(log) => print_log(log, ui),
         Report::Waiting(reason) => {
             ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
@@ -106,6 +110,10 @@ pub fn print(
             print_outcome(target, result, names, now.server_time, terminal.is_some(), ui);
         }
     }
+}
+
+fn print_log(log: &LogLines, ui: &mut Ui) {
+    ui.err_group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
 }
 
 /// Returns what a report prints above a live frame, because no frame shows it. The last frame shows the rollback, so the
@@ -249,9 +257,14 @@ pub(super) fn hints(
         let target = target.workload().command_target();
         hints.push(command("when the API server answers: kubectl rollout2 status {}", [target]));
     }
-    if matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome, .. }) if *outcome != Outcome::Reached)
-    {
-        hints.extend(target.causes().find_map(|cause| delete_hint(target, cause)));
+    let may_go_on = match &result.rollback {
+        Some(RollbackResult::RolledBack { outcome, .. }) => *outcome != Outcome::Reached,
+        Some(_) => false,
+        None => view.is_some_and(|view| hints.is_empty() && shows_what_serves(view, result)),
+    };
+    if may_go_on {
+        let mut blocking = target.causes().filter(|cause| cause.needs_a_fix());
+        hints.extend(blocking.find_map(|cause| delete_hint(target, cause)));
     }
     hints
 }
@@ -294,13 +307,16 @@ fn deadlock_hints(view: &RolloutView) -> Vec<String> {
     vec![format!("let an old pod go first: {unblock}"), format!("afterwards: {restore}")]
 }
 
-/// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet; none for another cause.
+/// Returns the hint for a stuck pod that blocks a StatefulSet or its rollback; none for another cause.
 fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
-    if cause.id != CauseId::BlockedByPod || target.options().replace_stuck_pods {
+    let is_rollback = target.rollback().is_some();
+    if cause.id != CauseId::BlockedByPod || is_rollback && target.options().replace_stuck_pods {
         return None;
     }
     let words = [Word::name(cause.pods.first()?, "POD"), target.workload().in_namespace()];
-    Some(command("--replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
+    let by_hand = command("kubectl delete pod {}{}", words);
+    let hint = if is_rollback { "--replace-stuck-pods deletes stuck pods; by hand: " } else { "" };
+    Some(format!("{hint}{by_hand}"))
 }
 
 /// Returns the result of a target. None where another line says so, as kubectl's last one of a complete rollout.
