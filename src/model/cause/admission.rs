@@ -12,11 +12,20 @@ pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
     let refused = from_conditions(context).or_else(|| from_events(context));
     // A terminating pod may free quota, or what the webhook counts.
     let frees = has_terminating_pod(context);
-    let refusal = refused.map(|(message, since)| Cause {
-        since,
-        ..cause(&message).passing_if(frees || is_failed_attempt(&message))
+    let refusal = refused.map(|refusal| Cause {
+        since: refusal.since,
+        ..cause(&refusal.message)
+            .passing_if(frees || !refusal.is_known || is_failed_attempt(&refusal.message))
     });
     refusal.into_iter().chain(controller_errors(context)).collect()
+}
+
+/// A rejection of a pod, or of a ReplicaSet.
+struct Refusal {
+    message: String,
+    since: Option<Timestamp>,
+    /// Whether it is known to be the latest one.
+    is_known: bool,
 }
 
 /// Phrases of attempts that failed before anything decided about the pod: a webhook, etcd or the API server did not answer in
@@ -69,25 +78,42 @@ fn controller_errors(context: &CauseContext<'_>) -> Vec<Cause> {
 /// How the API server words a conflict.
 const CONFLICT: &str = "the object has been modified";
 
-/// Returns the rejection from the condition `ReplicaFailure` of the current ReplicaSet, or of the Deployment while
-/// that ReplicaSet is missing. If the ReplicaSet itself was rejected, the Deployment's condition `Progressing` has
-/// the reason `ReplicaSetCreateError`. The controllers keep a condition while pods are refused, so it began then.
-fn from_conditions(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)> {
+/// Returns the rejection of which the condition `ReplicaFailure` of the current ReplicaSet tells, or that of the Deployment
+/// while that ReplicaSet is missing. If the ReplicaSet itself was rejected, the Deployment's condition `Progressing` has
+/// the reason `ReplicaSetCreateError`.
+///
+/// The controllers keep a condition while pods are refused, so it began then. They write its message once, and an event for
+/// each attempt, so a newer event decides. Without the right to read events the message may be of an earlier rejection.
+fn from_conditions(context: &CauseContext<'_>) -> Option<Refusal> {
     let workload = &context.observed.workload;
-    let failure = match context.revision {
-        Some(revision) => revision.refused.clone(),
-        None => workload.condition("ReplicaFailure"),
+    let (failure, refused_by) = match context.revision {
+        Some(revision) => (revision.refused.clone(), revision.uid.as_str()),
+        None => (workload.condition("ReplicaFailure"), ""),
     };
-    let refused = failure.filter(|failure| failure.is_true() && failure.reason == "FailedCreate");
-    let unmade =
-        || workload.condition("Progressing").filter(|failure| failure.reason == "ReplicaSetCreateError");
-    refused.or_else(unmade).map(|condition| (condition.message, condition.since))
+    let of_pods = || {
+        let failure = failure.filter(|failure| failure.is_true() && failure.reason == "FailedCreate")?;
+        Some((failure, refused_by))
+    };
+    let of_replica_set = || {
+        let failure =
+            workload.condition("Progressing").filter(|failure| failure.reason == "ReplicaSetCreateError")?;
+        Some((failure, workload.object().uid()))
+    };
+    let (condition, uid) = of_pods().or_else(of_replica_set)?;
+    let warnings = context.observed.warnings_about(uid).iter();
+    let newer: Vec<&Event> = warnings
+        .filter(|warning| warning.reason == condition.reason && warning.last > condition.since)
+        .collect();
+    latest_of(&newer, condition.since).or_else(|| {
+        let is_known = context.observed.events.is_some();
+        Some(Refusal { message: condition.message, since: condition.since, is_known })
+    })
 }
 
 /// Returns the rejection from an event of a controller that writes no condition. The event counts while pods are missing, if
 /// it is newer than every pod: a controller tries again within the second, so that the stamps of a refused attempt and of the
-/// pod it then created are often equal. Pods are refused since the first such event after the newest pod.
-fn from_events(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)> {
+/// pod it then created are often equal.
+fn from_events(context: &CauseContext<'_>) -> Option<Refusal> {
     let counts = context.observed.workload.counts();
     if counts.total >= counts.wanted {
         return None;
@@ -95,13 +121,25 @@ fn from_events(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)
     let newest_pod = context.observed.own_pods().filter_map(|pod| pod.created).max();
     let is_newer = |warning: &&Event| newest_pod.is_none() || warning.last > newest_pod;
     let warnings = context.observed.warnings_about(context.observed.workload.object().uid());
-    let mut refusals = warnings
-        .iter()
-        .filter(|warning| warning.reason == "FailedCreate")
-        .filter(is_newer)
-        .map(|warning| (&warning.message, warning.first.max(newest_pod)));
-    let (message, since) = refusals.next()?;
-    Some((message.clone(), refusals.map(|(_, since)| since).fold(since, Ord::min)))
+    let refusals: Vec<_> =
+        warnings.iter().filter(|warning| warning.reason == "FailedCreate").filter(is_newer).collect();
+    latest_of(&refusals, newest_pod)
+}
+
+/// Returns the rejection of the newest of these events, which come newest first. It lasts since the first event with its
+/// reason, but not since before the last one with another reason, nor before `began`.
+fn latest_of(events: &[&Event], began: Option<Timestamp>) -> Option<Refusal> {
+    let newest = events.first()?;
+    // The amounts of a quota change with each attempt.
+    let reason = |event: &Event| {
+        let cause = cause(&event.message);
+        let summary = Some(cause.summary).filter(|_| cause.id != CauseId::QuotaExceeded);
+        (cause.id, summary, is_failed_attempt(&event.message))
+    };
+    let is_same = |event: &&&Event| reason(event) == reason(newest);
+    let first = events.iter().filter(is_same).filter_map(|event| event.first).min();
+    let other = events.iter().find(|event| !is_same(event)).and_then(|event| event.last);
+    Some(Refusal { message: newest.message.clone(), since: first.max(other).max(began), is_known: true })
 }
 
 fn cause(message: &str) -> Cause {

@@ -1,3 +1,5 @@
+mod evidence;
+
 use super::*;
 use crate::api::object::Object;
 use crate::api::pod::Pod;
