@@ -21,7 +21,8 @@ impl LogRef {
     /// Returns the container log to read for a cause, if its container crashed: the log of the previous instance only
     /// while another one runs.
     pub(crate) fn of(cause: &Cause) -> Option<Self> {
-        let crashed = cause.id.ends_container() && cause.id != CauseId::PostStartHook;
+        let has_ended = !cause.is_running || cause.restarts > 0;
+        let crashed = cause.id.ends_container() && cause.id != CauseId::PostStartHook && has_ended;
         let (pod, container) = (cause.pods.first()?.clone(), cause.container.clone()?);
         crashed.then_some(Self { pod, container, previous: cause.is_running })
     }
@@ -64,20 +65,25 @@ pub(super) fn last_lines(lines: impl DoubleEndedIterator<Item = String>) -> Vec<
     lines
 }
 
-/// How a log line begins that says why a program ended. Lines below it, such as a stack trace, only
-/// say where.
-const ERROR_PREFIXES: [&str; 4] = ["panic", "fatal", "error", "exception"];
-
-/// Returns the line of a log or a termination message that explains a crash best: the first with a known prefix,
-/// otherwise the last non-empty one. Most languages without such a prefix print the error below its stack trace.
+/// Returns the line of a log or a termination message that explains a crash best: the last one that looks like an error, or
+/// else the last non-empty one.
 pub(super) fn error_line<'a>(lines: impl DoubleEndedIterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let mut lines = lines.map(str::trim).filter(|line| !line.is_empty());
-    let begins = |line: &&str| {
-        ERROR_PREFIXES
-            .iter()
-            .any(|word| line.get(..word.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(word)))
+    lines.clone().rfind(|line| looks_like_error(line)).or_else(|| lines.next_back())
+}
+
+/// Whether a line says why a program ended: `panic: ...`, `Error: ...`, `KeyError: ...`, `FATAL: ...`, `Caused by: ...`. The
+/// lines of a stack trace only say where.
+fn looks_like_error(line: &str) -> bool {
+    const FRAMES: [&str; 2] = ["at ", "File \""];
+    let line = line.trim_start();
+    let is_error = |word: &str| {
+        let word = word.to_lowercase();
+        word.ends_with("error") || word.ends_with("exception") || word.starts_with("panic") || word == "fatal"
     };
-    lines.clone().find(begins).or_else(|| lines.next_back())
+    let mut words = line.split(|letter: char| !letter.is_alphanumeric());
+    !FRAMES.iter().any(|frame| line.starts_with(frame))
+        && (line.starts_with("Caused by") || words.any(is_error))
 }
 
 impl LogLines {
@@ -101,9 +107,10 @@ impl ContainerLogs {
         is_new
     }
 
-    /// Returns the last log lines of the container that the cause is about, if they were read.
+    /// Returns the last log lines of the container that the cause is about, if it crashed and they were read.
     #[must_use]
     pub fn of(&self, cause: &Cause) -> Option<&LogLines> {
+        LogRef::of(cause)?;
         let (container, mut pods) = (cause.container.as_ref()?, cause.pods.iter());
         pods.find_map(|pod| self.0.get(&(pod.clone(), container.clone())))
     }
@@ -126,18 +133,40 @@ mod tests {
         assert_eq!(last_lines(""), [""; 0]);
     }
 
+    /// The end of a log, and the line that says why the program ended.
     #[test]
-    fn error_line_prefers_known_prefixes() {
-        for (lines, telling) in [
-            (&[] as &[&str], None),
-            (&["", "  "], None),
-            (&["starting", "DB_URL is not set", ""], Some("DB_URL is not set")),
-            (&["starting", "panic: no DB_URL", "main.go:12 +0x1d"], Some("panic: no DB_URL")),
-            (&["FATAL: role \"shop\" does not exist", "bye"], Some("FATAL: role \"shop\" does not exist")),
+    fn the_last_line_that_looks_like_an_error_is_quoted() {
+        let java = "Exception in thread \"main\" java.lang.IllegalStateException: no pool\n\tat Main.main(Main.java:3)\n\
+                    Caused by: java.net.ConnectException: Connection refused\n\tat sun.nio.ch.Net.connect(Net.java:1)\n\
+                    \t... 3 more";
+        let node = "node:internal/modules/cjs/loader:1145\n  throw err;\n  ^\n\nError: Cannot find module '/app/server.js'\n    \
+                    at Function.resolve (node:internal:1)\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v20.1.0";
+        let retried = "Error: cannot reach db, attempt 1\nretrying\nError: cannot reach db, attempt 2\nbye";
+        for (log, line) in [
+            ("", None),
+            ("\n  \n", None),
+            ("starting\nDB_URL is not set\n", Some("DB_URL is not set")),
+            (
+                "starting\npanic: no DB_URL\n\ngoroutine 1 [running]:\nmain.go:12 +0x1d",
+                Some("panic: no DB_URL"),
+            ),
+            ("FATAL: role \"shop\" does not exist\nbye", Some("FATAL: role \"shop\" does not exist")),
+            (java, Some("Caused by: java.net.ConnectException: Connection refused")),
+            (node, Some("Error: Cannot find module '/app/server.js'")),
+            (retried, Some("Error: cannot reach db, attempt 2")),
+            (
+                "Traceback:\n  File \"error.py\", line 1, in raise_error\nKeyError: 'DB_URL'\n",
+                Some("KeyError: 'DB_URL'"),
+            ),
+            (
+                "{\"level\":\"error\",\"msg\":\"no db\"}\nshutting down",
+                Some("{\"level\":\"error\",\"msg\":\"no db\"}"),
+            ),
+            ("0 errors, terrorized\nexit", Some("exit")),
         ] {
-            let lines = lines.iter().map(|&line| line.to_owned()).collect();
+            let lines = log.lines().map(str::to_owned).collect();
             let log = LogLines { pod: String::new(), container: String::new(), lines };
-            assert_eq!(log.error_line(), telling, "{log:?}");
+            assert_eq!(log.error_line(), line, "{log:?}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::report::CauseChange;
-use crate::cause::container_logs::LogRef;
+use crate::cause::container_logs::{LogLines, LogRef};
 use crate::cause::{AllowedRestarts, Cause, CauseId, is_crash_looping};
 use crate::engine::{Effects, Now};
 use crate::observation::Observation;
@@ -43,6 +43,8 @@ struct ReportedCause {
     requested_log: Option<(LogRef, i64)>,
     /// Whether that log could not be read, or was empty: the kubelet removes old containers.
     is_log_missing: bool,
+    /// The line of that log that explains the crash. It is better evidence than the termination message, which may be cut.
+    error_line: Option<String>,
 }
 
 impl CauseLedger {
@@ -87,13 +89,21 @@ impl CauseLedger {
         self.reported.values().map(|entry| &entry.latest)
     }
 
-    /// Returns the active causes to show. A complete rollout contradicts an absent one, but a container in a crash loop runs
-    /// for a moment.
+    /// Returns the active causes to show. A complete rollout contradicts an absent one, and so does a present one of the same
+    /// pods; but a container in a crash loop runs for a moment.
     pub(crate) fn shown(&self, is_complete: bool) -> impl Iterator<Item = &Cause> {
         let is_shown = move |entry: &&ReportedCause| {
-            !is_complete || entry.absent_since.is_none() || entry.latest.id.ends_container()
+            let is_absent = entry.absent_since.is_some() && !entry.latest.id.ends_container();
+            !is_absent || !is_complete && !self.is_replaced(&entry.latest)
         };
         self.reported.values().filter(is_shown).map(|entry| &entry.latest)
+    }
+
+    /// Whether each pod of a cause has a present cause.
+    fn is_replaced(&self, cause: &Cause) -> bool {
+        let present = || self.reported.values().filter(|entry| entry.absent_since.is_none());
+        let has_present = |pod| present().any(|entry| entry.latest.pods.contains(pod));
+        !cause.pods.is_empty() && cause.pods.iter().all(has_present)
     }
 
     /// Returns every present cause whose grace period is over, with its grace period.
@@ -130,6 +140,20 @@ impl CauseLedger {
         }
     }
 
+    /// Records the line of a container's log that explains its crash, as the evidence of the cause that requested the log.
+    pub(crate) fn explain(&mut self, log: &LogLines) {
+        for entry in self.reported.values_mut() {
+            let requested = entry.requested_log.as_ref();
+            if requested.is_some_and(|(of, _)| of.pod == log.pod && of.container == log.container) {
+                let line = log.error_line().map(str::to_owned);
+                // The log itself was reported, so the cause is not reported again.
+                entry.reported.evidence.clone_from(&line);
+                entry.latest.evidence.clone_from(&line);
+                entry.error_line = line;
+            }
+        }
+    }
+
     /// Removes every absent cause without waiting for [`ABSENCE_GRACE`], because the goal is reached. Returns them as they
     /// were reported last. Causes that are still present, such as a hold, stay.
     pub(crate) fn remove_absent(&mut self) -> impl Iterator<Item = Cause> {
@@ -138,6 +162,8 @@ impl CauseLedger {
 
     fn record_present(&mut self, causes: &[Cause], now: Duration) -> Effects<(Cause, CauseChange), LogRef> {
         let (mut effects, mut present) = (Effects::default(), BTreeSet::new());
+        // The logs are read next, so that the last of these causes is above its own log.
+        let mut with_log = Vec::new();
         // A cause keeps its key while it reads the same; one that reads differently takes the first key that is left.
         let (known, others): (Vec<_>, Vec<_>) =
             causes.iter().map(|cause| (self.key_of(cause), cause)).partition(|(key, _)| key.is_some());
@@ -149,11 +175,12 @@ impl CauseLedger {
             };
             let Some(key) = key.or_else(free) else { continue };
             present.insert(key.clone());
-            if !self.reported.contains_key(&key) {
-                effects.reports.push((cause.clone(), CauseChange::Appeared));
-            }
+            let is_new = !self.reported.contains_key(&key);
             let entry = self.reported.entry(key).or_insert_with(|| ReportedCause::new(cause, now));
-            effects.tasks.extend(entry.renew(cause));
+            let log = entry.renew(cause);
+            let reports = if log.is_some() { &mut with_log } else { &mut effects.reports };
+            reports.extend(is_new.then(|| (cause.clone(), CauseChange::Appeared)));
+            effects.tasks.extend(log);
         }
         for (key, entry) in &mut self.reported {
             if !present.contains(key) {
@@ -167,6 +194,7 @@ impl CauseLedger {
             (entry.reported, entry.reported_at) = (entry.latest.clone(), now);
             effects.reports.push((entry.latest.clone(), CauseChange::Changed));
         }
+        effects.reports.extend(with_log);
         effects
     }
 
@@ -203,6 +231,7 @@ impl ReportedCause {
             fatal: None,
             requested_log: None,
             is_log_missing: false,
+            error_line: None,
         }
     }
 
@@ -211,7 +240,8 @@ impl ReportedCause {
         // The kubelet gives the reason for a moment only, and then reports that it waits for the next try.
         let is_same = cause.reads_as(&self.latest);
         let known = self.latest.evidence.take().filter(|_| is_same);
-        let evidence = cause.evidence.clone().or(known);
+        self.error_line = self.error_line.take().filter(|_| is_same);
+        let evidence = self.error_line.clone().or_else(|| cause.evidence.clone()).or(known);
         (self.latest, self.absent_since) = (Cause { evidence, ..cause.clone() }, None);
         let log = (LogRef::of(cause)?, cause.restarts);
         if let Some(before) = &self.requested_log {

@@ -156,11 +156,11 @@ impl RolloutEvaluation {
         self.decide(goal, &observation.workload, verdict_by_counters, now.elapsed)
     }
 
-    /// Whether an outcome is decided on a refresh, because elapsed time or several objects decide, or because the rollout
-    /// failed and its cause may not have been read yet.
+    /// Whether an outcome is decided on a refresh, because elapsed time or several objects decide, because the rollout
+    /// failed and its cause may not have been read yet, or because what seems to be unreadable may have been deleted.
     pub(super) fn needs_refresh(&self, outcome: &Outcome) -> bool {
         match outcome {
-            Outcome::Unreadable(_) | Outcome::Failed(RolloutFailure::Replaced(_)) => false,
+            Outcome::Failed(RolloutFailure::Replaced(_)) => false,
             // Without a time to wait for, the observation alone decides.
             Outcome::Reached => self.options.waits_for_stability(),
             _ => true,

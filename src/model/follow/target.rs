@@ -269,6 +269,7 @@ impl FollowedTarget {
             return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
         }
         let log = LogLines { lines: last_lines_without_secrets(self.observation(), &log.lines), ..log };
+        self.evaluation.causes.explain(&log);
         if self.logs.keep(log.clone()) {
             self.evaluation.effects.reports.push(Report::Log(log));
         }

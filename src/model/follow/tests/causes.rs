@@ -134,6 +134,51 @@ fn a_cause_fails_the_rollout_when_its_grace_period_ends() {
     assert!(matches!(fixture.outcome(), Some(Outcome::Failed(_))), "{:?}", fixture.follower.due());
 }
 
+/// A pod that waits for its image is in one of these states at a time.
+#[test]
+fn a_pod_is_shown_under_its_present_cause_only() {
+    let creating = waiting("ContainerCreating", "");
+    let mut creating = with_pod(&creating);
+    let ready = json!({"type": "PodReadyToStartContainers", "status": "True", "lastTransitionTime": START});
+    creating.pods[0]["status"]["conditions"].as_array_mut().unwrap().push(ready);
+    let unreachable = waiting("ErrImagePull", "failed to do request: dial tcp: lookup r: i/o timeout");
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), creating);
+    fixture.pass(20);
+    fixture.show();
+    let shown = |fixture: &FollowerFixture| -> Vec<_> {
+        fixture.follower.targets()[0].causes().map(|cause| cause.id).collect()
+    };
+    assert_eq!(shown(&fixture), [CauseId::ImagePulling]);
+    fixture.becomes(with_pod(&unreachable));
+    assert_eq!(shown(&fixture), [CauseId::RegistryUnreachable]);
+    fixture.becomes(deployment(BEGUN));
+    assert_eq!(shown(&fixture).len(), 2, "both may come back");
+}
+
+/// The logs follow the causes, so that of one crash is below its own cause.
+#[test]
+fn a_cause_with_a_log_is_reported_last() {
+    let truth = with_pod(&crashing(2)).with_pod("b", 2, false, &waiting("RunContainerError", "no device"));
+    let fixture = FollowerFixture::of(FollowOptions::default(), truth);
+    let reported: Vec<_> = fixture.causes().iter().map(|(_, cause)| cause.id).collect();
+    assert_eq!(reported, [CauseId::ContainerStart, CauseId::CrashLoop]);
+}
+
+/// Documents have the line that the text quotes.
+#[test]
+fn a_log_is_the_evidence_of_its_cause() {
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(2)));
+    fixture.event(lines_of_a_log(&["panic: no database", "goroutine 1 [running]:"]));
+    let evidence = |fixture: &FollowerFixture| -> Vec<_> {
+        fixture.follower.targets()[0].causes().map(|cause| cause.evidence.clone()).collect()
+    };
+    assert_eq!(evidence(&fixture), [Some("panic: no database".to_owned())]);
+    fixture.pass(20);
+    fixture.becomes(with_pod(&crashing(3)));
+    assert_eq!(evidence(&fixture), [Some("panic: no database".to_owned())]);
+    assert_eq!(fixture.causes().len(), 1, "the log was reported, and the cause is the same");
+}
+
 #[test]
 fn container_logs_are_reported_without_secrets() {
     let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(1)));

@@ -125,8 +125,13 @@ impl Truth {
     }
 
     pub(super) fn request_refresh(&self) -> TargetEvent {
+        self.refreshed_with(self.owned())
+    }
+
+    /// Returns a refresh with these revisions.
+    pub(super) fn refreshed_with(&self, owned: Vec<Object>) -> TargetEvent {
         let workload = self.workload();
-        let revisions = Revisions::of(&workload, self.owned());
+        let revisions = Revisions::of(&workload, owned);
         TargetEvent::Refreshed(Box::new(Observation { workload, revisions, pods: self.pods(), events: None }))
     }
 

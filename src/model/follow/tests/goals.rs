@@ -213,9 +213,21 @@ fn old_gone_needs_permission_to_list_revisions() {
     for truth in [deployment(DONE), stateful_set(DONE, 0)] {
         let truth = truth.with_pod("old", 1, true, &running(0));
         let mut fixture = FollowerFixture::without_events(until(Goal::OldGone), truth.clone());
+        fixture.in_reach = false;
         fixture.event(truth.observed_with(Vec::new()));
+        fixture.event(truth.refreshed_with(Vec::new()));
         assert!(matches!(fixture.outcome(), Some(Outcome::Unreadable(_))), "{:?}", fixture.outcome());
     }
+}
+
+/// `kubectl delete --cascade=orphan` releases the revisions before the workload is gone.
+#[test]
+fn a_deleted_workload_whose_revisions_were_released_before_is_deleted() {
+    let mut fixture = FollowerFixture::without_events(until(Goal::OldGone), deployment(DONE));
+    fixture.in_reach = false;
+    fixture.event(deployment(DONE).observed_with(Vec::new()));
+    fixture.event(TargetEvent::Deleted);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Deleted));
 }
 
 /// Which pods are updated, and since when they are ready, is not known without the revisions.
