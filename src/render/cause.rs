@@ -17,11 +17,8 @@ pub(super) fn cause_report(
 ) -> String {
     match change {
         CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names),
-        CauseChange::Gone => {
-            let summary = format!("resolved: {}", cause.words());
-            let gone = Cause { summary, container: None, evidence: None, restarts: 0, ..cause.clone() };
-            cause_line(&gone, workload, names)
-        }
+        // Without its mark, because it needs nothing any more.
+        CauseChange::Gone => format!("  resolved: {}  {}", whose(cause, workload, names), cause.words()),
     }
 }
 
@@ -43,8 +40,14 @@ pub(super) fn cause_line(cause: &Cause, workload: &Workload, names: NameContext)
 }
 
 fn with_evidence(words: &str, evidence: Option<&str>) -> String {
-    let evidence = evidence.map(|evidence| format!("   \"{evidence}\"")).unwrap_or_default();
+    let evidence = evidence.map(|evidence| format!("   {}", quoted(evidence))).unwrap_or_default();
     format!("{words}{evidence}")
+}
+
+/// Returns a text in quotation marks of a kind that it does not contain itself, if there is one.
+pub(super) fn quoted(text: &str) -> String {
+    let mark = ['"', '\'', '`'].into_iter().find(|mark| !text.contains(*mark)).unwrap_or('"');
+    format!("{mark}{text}{mark}")
 }
 
 /// Returns one cause with this evidence in its colour, in lines of a width. If it does not fit into one line, its evidence
@@ -66,20 +69,27 @@ pub fn cause_in_width(
     let mut lines = Line::styled(style, words).wrapped(INDENT, width, usize::MAX);
     if let Some(evidence) = evidence {
         let room = width.saturating_sub(INDENT.len());
-        let evidence = Line::styled(style, format!("\"{evidence}\""));
+        let evidence = Line::styled(style, quoted(evidence));
         let evidence = evidence.wrapped("", room, EVIDENCE_LINES);
         lines.extend(evidence.into_iter().map(|line| line.indented(INDENT)));
     }
     lines
 }
 
-/// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`.
+/// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`. The restarts belong to what the
+/// container does, and come before what follows from it.
 pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext) -> String {
-    let restarts = match cause.restarts {
-        0 => String::new(),
-        restarts => format!(", {}", plural(restarts, "restart")),
-    };
-    format!("{} {}  {}{restarts}", mark(cause), whose(cause, workload, names), cause.words())
+    let words = cause.words();
+    let (does, follows) =
+        words.split_once("; ").map_or((words.as_str(), None), |(does, rest)| (does, Some(rest)));
+    let restarts = (cause.restarts > 0).then(|| format!(", {}", plural(cause.restarts, "restart")));
+    let follows = follows.map(|rest| format!("; {rest}")).unwrap_or_default();
+    format!(
+        "{} {}  {does}{}{follows}",
+        mark(cause),
+        whose(cause, workload, names),
+        restarts.unwrap_or_default()
+    )
 }
 
 /// Words of components that add nothing to the summary of a cause.
@@ -130,7 +140,7 @@ pub(super) fn in_short(cause: &Cause) -> Line {
 /// Returns a cause without the pods it affects, and its evidence on a line of its own, which is cut.
 pub(super) fn in_short_with_evidence(cause: &Cause, log: Option<&LogLines>, width: usize) -> Vec<Line> {
     let words = in_short(cause).indented("  ").wrapped(INDENT, width, usize::MAX);
-    let evidence = evidence(cause, log).map(|evidence| format!("{INDENT}\"{evidence}\""));
+    let evidence = evidence(cause, log).map(|evidence| format!("{INDENT}{}", quoted(evidence)));
     let evidence = evidence.map(|evidence| Line::styled(cause_style(cause), evidence));
     words.into_iter().chain(evidence).collect()
 }
@@ -167,6 +177,17 @@ fn evidence<'a>(cause: &'a Cause, log: Option<&'a LogLines>) -> Option<&'a str> 
 mod tests {
     use super::*;
     use crate::model::cause::CauseId;
+
+    #[test]
+    fn a_text_in_quotes_is_quoted_with_others() {
+        for (text, expected) in [
+            ("no route to host", "\"no route to host\""),
+            ("Get \"http://10.0.0.7\": refused", "'Get \"http://10.0.0.7\": refused'"),
+            ("\"a\" may require 'docker login'", "`\"a\" may require 'docker login'`"),
+        ] {
+            assert_eq!(quoted(text), expected);
+        }
+    }
 
     #[test]
     fn evidence_that_repeats_the_summary_is_left_out() {

@@ -115,7 +115,7 @@ fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<
     let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));
     let words = Line::styled(style(PodStage::Ready), ready);
-    Some((new, vec![number(new), Line::of(&new.name), Line::of(pods(total)), words]))
+    Some((new, vec![number(new, true), Line::of(&new.name), Line::of(pods(total)), words]))
 }
 
 /// Returns the cells of a revision: its number, the object that stores it, its pod count, and the stages of its pods.
@@ -128,14 +128,18 @@ fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestam
             PodCount { ready, total } => (pods(total), Line::of(format!("{ready} ready"))),
         },
     };
-    vec![number(revision), Line::of(&revision.name), Line::of(count), words]
+    let is_current = observed.revisions.is_current(revision);
+    vec![number(revision, is_current), Line::of(&revision.name), Line::of(count), words]
 }
 
-fn number(revision: &Revision) -> Line {
-    Line::of(format!("  {}", short_label(revision)))
+/// Returns the cell of a revision's number; `-` for another revision than the current one that never gets a number, such as a
+/// ReplicaSet that a user created.
+fn number(revision: &Revision, is_current: bool) -> Line {
+    let is_numbered = is_current || revision.number.known().is_some();
+    Line::of(if is_numbered { format!("  {}", short_label(revision)) } else { "  -".to_owned() })
 }
 
-/// Returns the number of a revision, or `new` before it has one.
+/// Returns the number of a current revision, or `new` before it has one.
 pub(super) fn short_label(revision: &Revision) -> String {
     revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string())
 }

@@ -192,3 +192,14 @@ fn types_missing_from_the_snapshot_are_reported_once() {
         .collect();
     assert_eq!(unknown, [json!(["events"]), json!(["events"])]);
 }
+
+/// The controller numbers only the ReplicaSets that it created.
+#[test]
+fn a_replica_set_without_a_number_is_new_only_while_it_is_current() {
+    let mut of_user = crate::status::objects::revision("Deployment", 7);
+    of_user["metadata"]["annotations"] = json!({});
+    let objects = [workload("Deployment"), of_user, pod("Deployment", "web-7-a", 7)];
+    let output = status("Deployment", &objects, &["--pods"]);
+    let row = output.stdout.lines().find(|line| line.contains("web-7 ")).unwrap_or_default();
+    assert_eq!(row.split_whitespace().next(), Some("-"), "{}", output.stdout);
+}
