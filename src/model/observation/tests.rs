@@ -144,6 +144,24 @@ fn a_record_from_before_a_partition_or_on_delete_is_not_what_served() {
     }
 }
 
+/// The StatefulSet controller records the update as the current revision once every pod is ready, before `minReadySeconds` have
+/// passed (kubernetes/kubernetes 136831). Which revision served before is no longer recorded, and none is invented.
+#[test]
+fn no_revision_is_stable_once_the_controller_recorded_the_update_before_it_is_available() {
+    let workload = json!({"apiVersion": "apps/v1", "kind": "StatefulSet",
+        "metadata": {"name": "w", "uid": "u", "generation": 3},
+        "spec": {"replicas": 2, "minReadySeconds": 30, "template": template("x:3")},
+        "status": {"observedGeneration": 3, "replicas": 2, "readyReplicas": 2, "availableReplicas": 1,
+            "updatedReplicas": 2, "currentReplicas": 2, "currentRevision": "w-3", "updateRevision": "w-3"}});
+    let pods = ["w-0", "w-1"].map(|name| pod("StatefulSet", name, "w-3", true));
+    let observed = fixture::observation(&workload, [1, 2, 3].map(numbered), pods);
+    assert_eq!(crate::status::verdict(&observed).state, RolloutState::Progressing);
+    assert_eq!(observed.stable().map(|stable| &stable.name), None);
+    let why = observed.stable_at_start().map(|stable| stable.name.as_str());
+    assert_eq!(why, Err("the stable revision is the current one"));
+    assert_eq!(counts_and_roles(&observed), [(0, 0, None), (0, 0, None), (2, 2, Some(Role::Current))]);
+}
+
 /// An update to revision 2 failed, and a plan for revision 3 replaces the last pods of revision 1 first. Any client could have
 /// written a revision that no pod runs.
 #[test]

@@ -74,6 +74,31 @@ fn the_rollback_target_is_reported_once_and_first() {
     assert_eq!((fixture.outcome(), rollback_targets(&fixture).len()), (Some(&Outcome::Reached), 0));
 }
 
+/// The controller records an update as the current revision once every pod is ready, before `minReadySeconds` have passed
+/// (kubernetes/kubernetes 136831).
+#[test]
+fn a_set_whose_record_moved_before_its_pods_were_available_is_rolled_back() {
+    let at = |counts, current: &str, ready, container: &serde_json::Value| {
+        let set =
+            Truth { status: serde_json::json!({"currentRevision": current}), ..stateful_set(counts, 0) };
+        let set = Truth { spec: serde_json::json!({"minReadySeconds": 30}), ..set };
+        set.with_pod("web-0", 2, ready, container)
+    };
+    let mut fixture = FollowerFixture::of(undoing(), at([3, 2, 2, 2], "web-1", true, &running(0)));
+    fixture.pass(5);
+    fixture.becomes(at([3, 3, 3, 0], "web-2", true, &running(0)));
+    fixture.pass(5);
+    fixture.becomes(at([3, 3, 2, 0], "web-2", false, &crashing(2)));
+    fixture.pass(31);
+    let start = fixture.tasks.iter().find_map(|task| match task {
+        FollowerTask::RollBack { start, .. } => Some(start.clone()),
+        _ => None,
+    });
+    let observed = fixture.follower.targets()[0].observation().unwrap();
+    let to = start.unwrap().rollback_revision(observed).map(|revision| revision.name.clone());
+    assert_eq!(to, Ok("web-1".to_owned()));
+}
+
 fn rollback_requests(fixture: &FollowerFixture) -> usize {
     fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::RollBack { .. })).count()
 }
