@@ -3,7 +3,7 @@
 use super::line::{Line, Style};
 use super::state_words::NameContext;
 use crate::model::cause::container_logs::LogLines;
-use crate::model::cause::{Cause, Severity};
+use crate::model::cause::{Cause, CauseId, Severity};
 use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
@@ -80,8 +80,10 @@ pub fn cause_in_width(
 /// container does, and come before what follows from it.
 pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext) -> String {
     let words = cause.words();
-    let (does, follows) =
-        words.split_once("; ").map_or((words.as_str(), None), |(does, rest)| (does, Some(rest)));
+    let (does, follows) = words
+        .rsplit_once("; ")
+        .filter(|_| cause.id == CauseId::BlockedByPod)
+        .map_or((words.as_str(), None), |(does, rest)| (does, Some(rest)));
     let restarts = (cause.restarts > 0).then(|| format!(", {}", plural(cause.restarts, "restart")));
     let follows = follows.map(|rest| format!("; {rest}")).unwrap_or_default();
     format!(
@@ -166,17 +168,15 @@ pub(super) fn cause_lines<'a>(
     lines.chain(more).collect()
 }
 
-/// Returns the evidence of a cause: the most important line of the container's log, or else the message of the
-/// kubelet or controller.
+/// Returns the evidence of a cause: the message of the kubelet or controller, or else the most important line of the
+/// container's log.
 fn evidence<'a>(cause: &'a Cause, log: Option<&'a LogLines>) -> Option<&'a str> {
-    let said = log.and_then(LogLines::error_line);
-    said.or_else(|| new_evidence(cause)).map(str::trim)
+    new_evidence(cause).or_else(|| log.and_then(LogLines::error_line)).map(str::trim)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::cause::CauseId;
 
     #[test]
     fn a_text_in_quotes_is_quoted_with_others() {

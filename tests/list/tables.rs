@@ -248,7 +248,13 @@ fn a_recorded_namespace_is_listed() {
 fn a_cause_that_lasts_makes_a_rollout_stuck() {
     let broken = || Run::of(["list"]).arg("--from").arg(snapshot_path("broken"));
     let stuck = broken().arg("--state").arg("stuck").arg("-o").arg("name").run();
-    let expected = "statefulset.apps/sts-bad\ndaemonset.apps/ds-bad\nstatefulset.apps/sts-parallel\n";
+    let names = [
+        "statefulset.apps/sts-bad",
+        "daemonset.apps/ds-bad",
+        "daemonset.apps/ds-surge",
+        "statefulset.apps/sts-parallel",
+    ];
+    let expected = names.map(|name| format!("{name}\n")).concat();
     assert_eq!(stuck.stdout, expected, "{}", stuck.stderr);
     assert_eq!(broken().arg("--fail-on-state").arg("stuck").run().exit, 3);
     let states: Vec<_> = broken().run().stdout.lines().skip(1).map(str::to_owned).collect();

@@ -43,8 +43,6 @@ struct ReportedCause {
     requested_log: Option<(LogRef, i64)>,
     /// Whether that log could not be read, or was empty: the kubelet removes old containers.
     is_log_missing: bool,
-    /// The line of that log that explains the crash. It is better evidence than the termination message, which may be cut.
-    error_line: Option<String>,
 }
 
 impl CauseLedger {
@@ -140,16 +138,16 @@ impl CauseLedger {
         }
     }
 
-    /// Records the line of a container's log that explains its crash, as the evidence of the cause that requested the log.
+    /// Records the line of a container's log that explains its crash, as the evidence of the cause that requested the log,
+    /// unless a component has explained it.
     pub(crate) fn explain(&mut self, log: &LogLines) {
         for entry in self.reported.values_mut() {
             let requested = entry.requested_log.as_ref();
             if requested.is_some_and(|(of, _)| of.pod == log.pod && of.container == log.container) {
-                let line = log.error_line().map(str::to_owned);
                 // The log itself was reported, so the cause is not reported again.
-                entry.reported.evidence.clone_from(&line);
-                entry.latest.evidence.clone_from(&line);
-                entry.error_line = line;
+                for cause in [&mut entry.reported, &mut entry.latest] {
+                    cause.evidence = cause.evidence.take().or_else(|| log.error_line().map(str::to_owned));
+                }
             }
         }
     }
@@ -231,7 +229,6 @@ impl ReportedCause {
             fatal: None,
             requested_log: None,
             is_log_missing: false,
-            error_line: None,
         }
     }
 
@@ -240,8 +237,7 @@ impl ReportedCause {
         // The kubelet gives the reason for a moment only, and then reports that it waits for the next try.
         let is_same = cause.reads_as(&self.latest);
         let known = self.latest.evidence.take().filter(|_| is_same);
-        self.error_line = self.error_line.take().filter(|_| is_same);
-        let evidence = self.error_line.clone().or_else(|| cause.evidence.clone()).or(known);
+        let evidence = cause.evidence.clone().or(known);
         (self.latest, self.absent_since) = (Cause { evidence, ..cause.clone() }, None);
         let log = (LogRef::of(cause)?, cause.restarts);
         if let Some(before) = &self.requested_log {
