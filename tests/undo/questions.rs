@@ -139,6 +139,7 @@ async fn what_failed_is_rolled_back_to_what_served() {
     let rolled_back: Vec<_> = output.stdout.lines().filter(|line| line.ends_with(" rolled back")).collect();
     let expected = [
         "daemonset.apps/ds-bad",
+        "daemonset.apps/ds-surge",
         "deployment.apps/badimage",
         "deployment.apps/config",
         "deployment.apps/crash",
@@ -151,7 +152,7 @@ async fn what_failed_is_rolled_back_to_what_served() {
     .map(|workload| format!("{workload} rolled back"));
     assert_eq!(rolled_back, expected, "{}", output.transcript);
     output.reports("error: deployment/fresh has only revision 1");
-    assert_eq!((output.exit, patches(&server)), (1, 9), "{}", output.transcript);
+    assert_eq!((output.exit, patches(&server)), (1, 10), "{}", output.transcript);
     let healthy = server.command(["undo", "--failed", "-n", "broken", "-l", "app=zero"]).run_async().await;
     assert_eq!(healthy.stderr, "no rollout is failed or stuck: nothing is rolled back\n");
     assert_eq!((healthy.exit, healthy.stdout.as_str()), (0, ""));
