@@ -88,10 +88,11 @@ async fn the_last_line_names_what_was_left_out() {
     let (agent, db) = (cluster.daemon_set(&json!({})), cluster.stateful_set(2, &json!({})));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.advance(720).await;
     for key in [&agent, &db] {
         cluster.editor().set_image(key, "app:2.0-notready");
     }
-    cluster.advance(720).await;
+    cluster.advance(20).await;
     let output = cluster.run("undo --failed --wait").await;
     let left_out = "note: not rolled back, because still progressing: daemonset/agent, statefulset/db\n";
     output.ends(0).reports_last(left_out);

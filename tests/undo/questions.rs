@@ -133,7 +133,7 @@ async fn what_failed_is_rolled_back_to_what_served() {
     let run = || server.command(["undo", "--failed", "-n", "broken"]);
     let asked = at_terminal(run(), "n\n").await;
     assert_eq!(asked.transcript.matches("[y/N]").count(), 1, "{}", asked.transcript);
-    asked.reports("roll back 9 workloads? [y/N] "); // one of the ten cannot be rolled back
+    asked.reports("roll back 10 workloads? [y/N] "); // one of the ten cannot be rolled back
     assert_eq!((asked.exit, patches(&server)), (1, 0));
     let output = run().run_async().await;
     let rolled_back: Vec<_> = output.stdout.lines().filter(|line| line.ends_with(" rolled back")).collect();

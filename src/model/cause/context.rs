@@ -36,6 +36,9 @@ pub(super) struct PodProblem<'a> {
 /// A step that takes longer than this is reported, even without an error.
 pub(super) const SLOW_AFTER: SignedDuration = SignedDuration::from_secs(10);
 
+/// The longest run that a container needs to recover from a crash.
+pub(super) const MAX_RECOVERY_TIME: SignedDuration = SignedDuration::from_secs(60);
+
 impl<'a> CauseContext<'a> {
     pub(super) fn new(
         observed: &'a Observation,

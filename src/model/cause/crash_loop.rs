@@ -4,7 +4,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::container_logs::error_line;
-use super::context::CauseContext;
+use super::context::{CauseContext, MAX_RECOVERY_TIME};
 use super::since::restarts_in_series;
 use super::unready::last_failure;
 use super::{AllowedRestarts, Cause, CauseId};
@@ -28,9 +28,6 @@ const RESTARTING_ALL: &str = "RestartingAllContainers";
 
 /// A container has recovered once it has run this much longer than its last run, or for [`MAX_RECOVERY_TIME`].
 const RECOVERY_MARGIN: SignedDuration = SignedDuration::from_secs(10);
-
-/// The longest run that a recovery needs.
-pub(super) const MAX_RECOVERY_TIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// Returns the problem of a container in a crash loop: it ended, or has not run for long enough since, ready or not.
 pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {

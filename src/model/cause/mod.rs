@@ -274,7 +274,7 @@ impl<'a> CauseContext<'a> {
     fn endings_of<'p>(&self, pod: &'p Pod) -> Vec<PodProblem<'p>> {
         let is_recent = |container: &&Container| {
             let ended = container.latest_termination().and_then(|ending| ending.finished);
-            ended.is_some_and(|ended| self.now.duration_since(ended) <= crash_loop::MAX_RECOVERY_TIME)
+            ended.is_some_and(|ended| self.now.duration_since(ended) <= context::MAX_RECOVERY_TIME)
         };
         let crashes = pod.containers.iter().filter(is_recent).filter_map(|container| {
             let cause = crash_loop::find_crash(container, pod, self)?;

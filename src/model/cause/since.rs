@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::CauseId;
-use super::crash_loop::MAX_RECOVERY_TIME;
+use super::context::MAX_RECOVERY_TIME;
 use crate::api::container::{Container, ContainerState};
 use crate::api::pod::Pod;
 use crate::text::go_duration;
