@@ -7,6 +7,7 @@ use super::object::value_at;
 
 /// One container of a pod, from its status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Container {
     /// The name.
     pub name: String,

@@ -111,7 +111,7 @@ fn has_stopped(context: &CauseContext<'_>, current: &Revision) -> bool {
         |pod: &Pod| strategy::partition_index(workload, &pod.name).is_some_and(|index| index < partition);
     let is_still =
         |pod: &Pod| !pod.terminating && (pod.ready || !workload.runs(pod, current) && !is_kept(pod));
-    let moved = observed.updated_pods().map(|pod| pod.ready_since()).chain([current.created]).max().flatten();
+    let moved = observed.updated_pods().map(Pod::ready_since).chain([current.created]).max().flatten();
     observed.own_pods().all(is_still)
         && moved.is_some_and(|moved| context.now.duration_since(moved) > SLOW_AFTER)
 }

@@ -20,7 +20,7 @@ struct Update {
     events: Option<Vec<Value>>,
 }
 
-fn pod(name: &str, of: &str, ready: bool, status: Value) -> Value {
+fn pod(name: &str, of: &str, ready: bool, status: &Value) -> Value {
     let word = if ready { "True" } else { "False" };
     let mut pod = json!({"kind": "Pod", "spec": {"nodeName": "n1"},
         "metadata": {"name": name, "uid": name, "creationTimestamp": "2026-11-28T11:50:00Z",
@@ -41,7 +41,7 @@ fn warning(about: &str, reason: &str, message: &str, first: &str, last: &str) ->
 
 impl Update {
     fn new() -> Self {
-        let old = pod("web-1-a", "r1", true, json!({}));
+        let old = pod("web-1-a", "r1", true, &json!({}));
         let template = json!({"spec": {"containers": [{"name": "app", "image": "shop/web:2"}]}});
         Self {
             template,
@@ -146,7 +146,7 @@ fn a_sidecar_that_has_not_started_is_named() {
             "state": {"running": {"startedAt": "2026-11-28T11:56:45Z"}}}],
         "containerStatuses": [{"name": "app", "image": "shop/web:2",
             "state": {"waiting": {"reason": "PodInitializing"}}}]});
-    let mut new = pod("web-2-a", "r2", false, status);
+    let mut new = pod("web-2-a", "r2", false, &status);
     new["spec"]["initContainers"] = template["spec"]["initContainers"].clone();
     let message = "Startup probe failed: Get \"http://10.0.0.7:15021/ready\": connection refused";
     let event = warning("web-2-a", "Unhealthy", message, "2026-11-28T11:56:50Z", "2026-11-28T11:59:57Z");
@@ -181,7 +181,7 @@ fn an_image_of_a_volume_is_named() {
     ] {
         let status = json!({"containerStatuses": [{"name": "app", "image": "quay.io/acme/model-server:2",
             "state": {"waiting": {"reason": "ImagePullBackOff", "message": message}}}]});
-        let new = pod("web-2-a", "r2", false, status);
+        let new = pod("web-2-a", "r2", false, &status);
         let update = Update { template: template.clone(), pods: vec![new], ..Update::new() };
         let words: Vec<_> = update.causes().iter().map(|cause| cause.summary.clone()).collect();
         assert_eq!(words, [format!("ImagePullBackOff, no image {image}")], "{message}");
@@ -206,7 +206,7 @@ fn a_pod_that_is_unready_for_long_needs_a_fix_while_old_pods_serve() {
         }
         let status = json!({"containerStatuses": [{"name": "app", "image": "shop/web:2", "started": true,
             "state": {"running": {"startedAt": started}}}]});
-        let pods = vec![pod("web-1-a", "r1", serves, json!({})), pod("web-2-a", "r2", false, status)];
+        let pods = vec![pod("web-1-a", "r1", serves, &json!({})), pod("web-2-a", "r2", false, &status)];
         let update = Update { template, pods, ..Update::new() };
         assert_eq!(update.found(), [expected], "{what}");
     }
@@ -215,7 +215,7 @@ fn a_pod_that_is_unready_for_long_needs_a_fix_while_old_pods_serve() {
 /// Forty restarts in sixty days are no series: a kubelet that waits for 10 s has seen one crash before.
 #[test]
 fn a_crash_loop_lasts_since_its_present_series() {
-    let container = |restarts: i64, state: Value, started: &str, finished: &str| {
+    let container = |restarts: i64, state: &Value, started: &str, finished: &str| {
         json!({"containerStatuses": [{"name": "app", "image": "shop/web:2", "restartCount": restarts, "state": state,
             "lastState": {"terminated": {"exitCode": 1, "startedAt": started, "finishedAt": finished}}}]})
     };
@@ -224,28 +224,31 @@ fn a_crash_loop_lasts_since_its_present_series() {
         json!({"waiting": {"reason": "CrashLoopBackOff", "message": message}})
     };
     let running = |since: &str| json!({"running": {"startedAt": since}});
-    let found = |created: &str, status: Value| {
+    let found = |created: &str, status: &Value| {
         let mut new = pod("web-2-a", "r2", false, status);
         new["metadata"]["creationTimestamp"] = created.into();
         let causes =
-            Update { pods: vec![pod("web-1-a", "r1", true, json!({})), new], ..Update::new() }.causes();
+            Update { pods: vec![pod("web-1-a", "r1", true, &json!({})), new], ..Update::new() }.causes();
         let since = causes[0].since.map(|since| since.to_string()).unwrap_or_default();
         (causes[0].id.name(), causes[0].needs_a_fix(), since)
     };
     let long_ago = "2026-09-28T12:00:00Z";
     // The first crash of the series: the kubelet restarted it at once, and it crashed again.
-    let one = container(40, back_off("10s"), "2026-11-28T11:59:40Z", "2026-11-28T11:59:42Z");
-    assert_eq!(found(long_ago, one), ("crash-loop", false, "2026-11-28T11:59:42Z".to_owned()));
+    let one = container(40, &back_off("10s"), "2026-11-28T11:59:40Z", "2026-11-28T11:59:42Z");
+    assert_eq!(found(long_ago, &one), ("crash-loop", false, "2026-11-28T11:59:42Z".to_owned()));
     // It runs again, and has waited for 40 s before: 10, 20 and 40 s.
     let running =
-        container(40, running("2026-11-28T11:59:58Z"), "2026-11-28T11:59:10Z", "2026-11-28T11:59:18Z");
-    assert_eq!(found(long_ago, running), ("crash-loop", true, "2026-11-28T11:58:48Z".to_owned()));
+        container(40, &running("2026-11-28T11:59:58Z"), "2026-11-28T11:59:10Z", "2026-11-28T11:59:18Z");
+    assert_eq!(found(long_ago, &running), ("crash-loop", true, "2026-11-28T11:58:48Z".to_owned()));
     // At the longest wait, the length of the series is unknown: it had as many restarts as there were.
-    let longest = container(40, back_off("5m0s"), "2026-11-28T11:59:40Z", "2026-11-28T11:59:42Z");
-    assert!(found(long_ago, longest).2.as_str() < "2026-11-28T09:10:00Z");
+    let longest = container(40, &back_off("5m0s"), "2026-11-28T11:59:40Z", "2026-11-28T11:59:42Z");
+    assert!(found(long_ago, &longest).2.as_str() < "2026-11-28T09:10:00Z");
     // No run of a young pod was long enough to end a series.
-    let young = container(4, back_off("10s"), "2026-11-28T11:59:40Z", "2026-11-28T11:59:42Z");
-    assert_eq!(found("2026-11-28T11:55:00Z", young), ("crash-loop", true, "2026-11-28T11:58:30Z".to_owned()));
+    let young = container(4, &back_off("10s"), "2026-11-28T11:59:40Z", "2026-11-28T11:59:42Z");
+    assert_eq!(
+        found("2026-11-28T11:55:00Z", &young),
+        ("crash-loop", true, "2026-11-28T11:58:30Z".to_owned())
+    );
 }
 
 /// A `Parallel` StatefulSet of Kubernetes 1.35.0 to 1.35.2 waits for broken pods (kubernetes/kubernetes 137409).
@@ -268,7 +271,7 @@ fn a_broken_pod_that_a_parallel_stateful_set_does_not_replace_blocks_it() {
         let crash = json!({"containerStatuses": [{"name": "app", "restartCount": 6,
             "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 1,
                 "startedAt": "2026-11-28T11:58:20Z", "finishedAt": "2026-11-28T11:58:21Z"}}}]});
-        let pods = [of_set("db-0", "db-a", false, crash), of_set("db-1", "db-b", !is_moving, json!({}))];
+        let pods = [of_set("db-0", "db-a", false, &crash), of_set("db-1", "db-b", !is_moving, &json!({}))];
         let observed = fixture::observation(&workload, revisions, pods);
         let now = NOW.parse().unwrap();
         let causes = causes_of(&observed, verdict(&observed).state, AllowedRestarts::default(), now);
