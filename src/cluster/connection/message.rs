@@ -126,6 +126,9 @@ impl ApiResponse {
     /// Whether a PodDisruptionBudget refused an eviction, by the types of the causes: `DisruptionBudget` (429), and since 1.37
     /// `DisruptionBudgetNegativeAllowedDisruptions` and `DisruptionBudgetTooManyDisruptedPods` (403).
     pub(crate) fn is_refused_by_budget(&self) -> bool {
+        if !matches!(self.status, StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS) {
+            return false;
+        }
         let status = self.json();
         let causes = status.pointer("/details/causes").and_then(Value::as_array).into_iter().flatten();
         let mut types = causes.filter_map(|cause| cause.get("reason").and_then(Value::as_str));
