@@ -1,8 +1,5 @@
-//! The HTTP stack below kube's client: proxy, TLS, compression, credentials and headers.
-//!
-//! kube's own stack retries every verb silently for minutes, leaves Nagle's algorithm on (40ms for each
-//! request on a kept connection) and sends no `User-Agent`. Its parts for trust, identity and
-//! impersonation are used here.
+//! The HTTP stack below kube's client: proxy, TLS, compression, credentials and headers. kube's layers for identity and
+//! impersonation are used here, and not the rest of its stack (CONTRIBUTING.md, "Why not kube's own").
 
 use std::time::Duration;
 

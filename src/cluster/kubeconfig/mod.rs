@@ -1,8 +1,7 @@
 //! Selects the cluster and the user from kubeconfig files, flags and the environment.
 //!
-//! The rules are kubectl's. They are separate from reading files, so that tests need no files. kube's own
-//! rules differ: a missing file in `$KUBECONFIG` is fatal, and it reads the process environment. Only its
-//! types are used here.
+//! The rules are kubectl's, and separate from reading files, so that tests need no files. Of kube only the types are used
+//! (CONTRIBUTING.md, "Why not kube's own").
 
 mod files;
 pub mod overrides;

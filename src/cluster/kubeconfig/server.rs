@@ -3,8 +3,7 @@
 //! A credential sent over plain HTTP can be read on the network. client-go therefore uses the kubeconfig's
 //! user only for `https` (`rest.IsConfigTransportTLS`); impersonation is not a credential.
 //!
-//! The proxy is selected by the rules of Go's `net/http`, as kubectl does. kube matches `NO_PROXY` against the proxy instead of
-//! the server, and reads the process environment, so its selection is not used.
+//! The proxy is selected by the rules of Go's `net/http`, as kubectl does.
 
 use http::Uri;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
