@@ -206,8 +206,7 @@ async fn evaluate_once(
         }
         print_remarks(&follower, configuration, server_time, ui);
     } else if let Some(view) = target.view(server_time) {
-        document =
-            Some(json::document(&view, target.least_time(), &target.stale_configuration(configuration)));
+        document = Some(json::document(&view, &target.stale_configuration(configuration)));
     }
     let is_stable = following.options.stable.is_some_and(|stable| !stable.is_zero());
     if is_stable && ended == Some(Outcome::Unfinished) {

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::model::cause::{Cause, Severity};
-use crate::model::change::effect::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::Counts;
@@ -99,17 +98,6 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
         "example": cause.pods.first(),
         "restarts": cause.restarts,
         "evidence": cause.evidence,
-    })
-}
-
-/// Returns the least time of an update as JSON; null if it is short or not known.
-pub(super) fn least_time_json(least: Option<LeastTime>) -> Value {
-    least.map_or(Value::Null, |least| {
-        json!({
-            "seconds": least.total.as_secs_f64(),
-            "waves": least.waves,
-            "minReadySeconds": least.min_ready.as_secs(),
-        })
     })
 }
 

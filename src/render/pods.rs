@@ -19,7 +19,6 @@ pub(super) fn effect_lines(effect: &Effect) -> Vec<Line> {
     let mut lines = vec![Line::styled(style, format!("  {line}"))];
     let details = effect.update.as_ref().and_then(update_details);
     lines.extend(details.into_iter().chain(pace(effect)).map(|words| Line::of(format!("  {words}"))));
-    lines.extend(effect.least_time.map(|least| Line::of(format!("  {least}"))));
     if !effect.removed.is_empty() {
         let removed =
             effect.pods.describe(names(&effect.removed)).unwrap_or_else(|| pods(effect.removed.len()));
@@ -225,7 +224,6 @@ mod tests {
             pods: Pods::ByOrdinal,
             update: None,
             pace: None,
-            least_time: None,
         })
         .1
     }
@@ -287,7 +285,6 @@ mod tests {
                 pods,
                 update: None,
                 pace: Some(pace),
-                least_time: None,
             };
             super::pace(&effect).unwrap()
         };

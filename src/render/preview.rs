@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::change::{pods_cannot_start, stuck_pods};
 use super::diff::{self, changes, reordered};
-use super::json::{document, least_time_json, workload_json};
+use super::json::{document, workload_json};
 use super::line::{Line, Style};
 use super::{owner_warnings, pods};
 use crate::model::change::effect::{Effect, UpdatePace};
@@ -271,7 +271,6 @@ fn effect_json(effect: &Effect) -> Value {
         "heldBy": held_by,
         "nodeSelector": effect.has_node_selector,
         "pace": pace,
-        "leastTime": least_time_json(effect.least_time),
         "update": update,
     })
 }

@@ -81,24 +81,6 @@ fn a_paused_deployment_gets_its_pods_when_it_is_resumed() {
 }
 
 #[test]
-fn a_slow_rollout_has_its_least_time() {
-    let slow = || {
-        changed("Deployment", "web", |object| {
-            image_change("shop/web:2.0")(object);
-            object["spec"]["minReadySeconds"] = 300.into();
-        })
-    };
-    let lines = preview(&[slow()], &[]).stdout;
-    assert!(lines.contains("\n  at least 10m: 2 waves, minReadySeconds 5m\n"), "{lines}");
-    let document: Value = serde_json::from_str(&preview(&[slow()], &["-o", "json"]).stdout).unwrap();
-    let least = json!({"seconds": 600.0, "waves": 2, "minReadySeconds": 300});
-    assert_eq!(document["items"][0]["effect"]["leastTime"], least);
-    let fast = preview(&[changed("Deployment", "web", image_change("shop/web:2.0"))], &["-o", "json"]);
-    let document: Value = serde_json::from_str(&fast.stdout).unwrap();
-    assert_eq!(document["items"][0]["effect"]["leastTime"], Value::Null);
-}
-
-#[test]
 fn a_unified_diff_is_printed_on_request() {
     let ended =
         preview(&[changed("Deployment", "web", image_change("shop/web:2.0"))], &["--diff", "-U", "1"]);

@@ -96,7 +96,7 @@ fn json_is_one_document_for_each_workload() {
     assert_eq!(
         document,
         json!({
-            "leastTime": null, "apiVersion": "rollout2/v1",
+            "apiVersion": "rollout2/v1",
             "kind": "Status",
             "workload": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "n", "name": "web", "uid": "n-web", "generation": 2},
             "revision": 2,

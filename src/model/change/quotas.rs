@@ -210,7 +210,6 @@ mod tests {
                 pods: web.kind().pods(),
                 update: None,
                 pace: None,
-                least_time: None,
             };
             assert_eq!(creates_pod_first(Some(&effect), &web), expected, "{unavailable} {replaced:?}");
         }

@@ -7,10 +7,9 @@ use std::time::Duration;
 use super::cause_ledger::CauseLedger;
 use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
 use super::progress::{EtaEstimator, ProgressClock, Stability};
-use super::report::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, ShortTimeout};
+use super::report::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure};
 use super::start_state::StartState;
 use crate::cause::{Cause, causes_of, stuck_if};
-use crate::change::effect::Effect;
 use crate::engine::{Effects, Now};
 use crate::error::{Error, ErrorKind};
 use crate::kind::Workload;
@@ -61,8 +60,6 @@ pub(super) struct RolloutEvaluation {
     pub(super) refresh_requested: bool,
     /// Whether it was reported what a failure would be rolled back to.
     rollback_target_reported: bool,
-    /// Whether the least time of the rollout was reported.
-    least_time_reported: bool,
 }
 
 impl RolloutEvaluation {
@@ -79,7 +76,6 @@ impl RolloutEvaluation {
             expected: Some(ExpectedRevision::Written(written)),
             warnings: self.warnings,
             rollback_target_reported: self.rollback_target_reported,
-            least_time_reported: self.least_time_reported,
             ..Self::default()
         }
     }
@@ -202,30 +198,14 @@ impl RolloutEvaluation {
         reports.into_iter().map(|(cause, change)| Report::Cause { cause, change }).collect()
     }
 
-    /// Reports what is reported once of a target that is not finished: the rollback target at once, and the least time when
-    /// the rollout first progresses.
-    pub(super) fn report_once(
-        &mut self,
-        start: Option<&StartState>,
-        observation: &Observation,
-        elapsed: Duration,
-    ) {
+    /// Reports once what a failure would be rolled back to.
+    pub(super) fn report_rollback_target(&mut self, start: Option<&StartState>, observation: &Observation) {
         let start =
             start.filter(|_| self.options.undo_on_failure.is_some() && !self.rollback_target_reported);
         if let Some(start) = start {
             self.rollback_target_reported = true;
             let stable = start.stable_revision(observation).map(|stable| (stable.label(), stable.images()));
             self.effects.reports.push(Report::RollbackTarget(stable));
-        }
-        let state = self.verdict().map(|verdict| verdict.state);
-        let is_progressing = matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck));
-        if !is_progressing || self.least_time_reported {
-            return;
-        }
-        self.least_time_reported = true;
-        if let Some(least) = Effect::of_rollout(observation).least_time {
-            let timeout = self.options.timeout.and_then(|timeout| ShortTimeout::of(timeout, least, elapsed));
-            self.effects.reports.push(Report::LeastTime { least, timeout });
         }
     }
 

@@ -33,8 +33,7 @@ pub(super) use progress::ProgressClock;
 
 pub use options::{FollowOptions, Goal, UndoScope};
 pub use report::{
-    CauseChange, FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, ShortTimeout,
-    TargetResult,
+    CauseChange, FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult,
 };
 pub use start_state::{NoRollback, StartState};
 pub use target::FollowedTarget;

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::start_state::{NoRollback, StartState};
 use crate::cause::container_logs::{LogLines, LogRef};
 use crate::cause::{Cause, CauseId};
-use crate::change::effect::LeastTime;
 use crate::engine::{PodRef, StopSignal};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -39,13 +38,6 @@ pub enum Report {
     /// What a failure would be rolled back to, with `--undo-on-failure`: the label of the stable revision and its images, or
     /// why there is none. Once, unless the first evaluation ends the target.
     RollbackTarget(Result<(String, Vec<String>), NoRollback>),
-    /// The rollout progresses, and needs a minute or more. Once.
-    LeastTime {
-        /// The least time that it still needs.
-        least: LeastTime,
-        /// The timeout, if it ends before.
-        timeout: Option<ShortTimeout>,
-    },
     /// The target failed and is rolled back.
     RollbackStarted {
         /// How it failed.
@@ -57,23 +49,6 @@ pub enum Report {
     ReplacesStuckPod(PodRef),
     /// The target has this result.
     Ended(TargetResult),
-}
-
-/// A timeout that ends before a rollout can. Both durations are counted from the start of the follower.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShortTimeout {
-    /// The timeout.
-    pub given: Duration,
-    /// One that leaves each wave of pods a minute to start.
-    pub fitting: Duration,
-}
-
-impl ShortTimeout {
-    /// Returns the timeout if it ends before a rollout that needs this time from now on.
-    pub(super) fn of(given: Duration, least: LeastTime, elapsed: Duration) -> Option<Self> {
-        let fitting = elapsed.saturating_add(least.fitting_timeout());
-        (elapsed.saturating_add(least.total) > given).then_some(Self { given, fitting })
-    }
 }
 
 /// What happened to a cause.

@@ -11,7 +11,6 @@ use super::report::{Outcome, Report, Rollback, RollbackResult, RolloutFailure, T
 use super::start_state::StartState;
 use crate::cause::container_logs::{ContainerLogs, LogLines};
 use crate::cause::{Cause, by_importance, last_lines_without_secrets};
-use crate::change::effect::{Effect, LeastTime};
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::engine::{Now, StopSignal, TargetEvent};
 use crate::kind::Workload;
@@ -113,12 +112,6 @@ impl FollowedTarget {
             return Some(RolloutView::of(observed, now).replaced(line.clone()));
         }
         Some(RolloutView::with(observed, self.verdict()?.clone(), self.causes().cloned().collect(), now))
-    }
-
-    /// Returns the least time that the rollout still needs; none if it is short or not known.
-    #[must_use]
-    pub fn least_time(&self) -> Option<LeastTime> {
-        Effect::of_rollout(self.observation()?).least_time
     }
 
     /// Returns the last log lines of the container that the cause is about, if they were read.
@@ -301,7 +294,7 @@ impl FollowedTarget {
                 }
                 _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed),
                 Some(_) => self.evaluation.request_refresh(),
-                None => self.evaluation.report_once(self.start_state.as_ref(), observation, now.elapsed),
+                None => self.evaluation.report_rollback_target(self.start_state.as_ref(), observation),
             }
         }
         self.delete_stuck_pod(is_refresh, now.elapsed);

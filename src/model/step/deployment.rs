@@ -70,16 +70,6 @@ impl StepKind for StepDeployment {
         }
     }
 
-    /// As many as the first budget releases.
-    fn at_a_time(&self, state: &State<'_>) -> usize {
-        let wanted = state.workload().wanted();
-        let outdated = OutdatedPods { available: wanted, unavailable: 0, unready: 0, is_held: false };
-        let pods = HeldPods { wanted, updated_available: 0, outdated: vec![outdated] };
-        let limits = UpdateBudget { surge: surge_limit(state), unavailable: as_number(self.allowed(state)) };
-        let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 1..=wanted, limits);
-        budget.map_or(1, |budget| as_count(budget.updated(wanted)))
-    }
-
     /// Available pods beyond the wanted ones stand in for unavailable ones.
     fn unavailable(&self, state: &State<'_>) -> usize {
         let tolerated = state.slots.iter().filter(|slot| slot.is_tolerated).count();

@@ -176,7 +176,7 @@ impl Stepper {
         if view.is_rolling_back {
             view.batches.clone_from(&rollback.failed_batches); // the present pods are those of the rollback
             view.to = rollback.revision.clone().or(view.to); // the controller gives it a new number
-            (view.has_more_batches, view.least_time) = (false, None);
+            view.has_more_batches = false;
         }
         view
     }

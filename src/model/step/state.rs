@@ -365,11 +365,6 @@ pub(super) trait StepKind {
         0
     }
 
-    /// Returns how many pods of a batch are replaced at the same time, if every pod is available.
-    fn at_a_time(&self, state: &State<'_>) -> usize {
-        self.allowed(state).saturating_add(self.surge(state))
-    }
-
     /// Returns how many pods count as unavailable.
     fn unavailable(&self, state: &State<'_>) -> usize {
         state.unavailable_slots().count()

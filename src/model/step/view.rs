@@ -16,7 +16,7 @@ use super::state::State;
 use super::state_of;
 use crate::api::pod::Node;
 use crate::cause::Cause;
-use crate::change::effect::{LeastTime, UpdatedPods};
+use crate::change::effect::UpdatedPods;
 use crate::engine::Now;
 use crate::hold::plan::{Pace, PlannedBatch, Reach};
 use crate::observation::Observation;
@@ -54,8 +54,6 @@ pub struct PlanView {
     pub has_more_batches: bool,
     /// The sum of the remaining soaks of those batches.
     pub soaks: Duration,
-    /// The least time of those that have not begun; none if it is short.
-    pub least_time: Option<LeastTime>,
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
     /// Whether `--force` would let the plan ignore an unavailable pod.
@@ -85,12 +83,6 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     let soaking = coming.len() + usize::from(state.present_batch.is_some());
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
     let soaks = soaks.saturating_add(pace.final_soak);
-    let least_time = LeastTime::of_plan(
-        coming.iter().map(|batch| batch.slots.len()),
-        state.step_kind.at_a_time(state),
-        state.original_min_ready_seconds,
-        [pace.soak, soaks],
-    );
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let last = plan.last_batch.as_ref();
@@ -124,7 +116,6 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         batches,
         has_more_batches,
         soaks,
-        least_time,
         skipped: state.skipped(),
         ignoring_nodes_helps: state.slots.iter().any(is_excused),
         is_paused: state.hold.is_paused(),
@@ -247,50 +238,4 @@ fn rolling_back(observed: &Observation, prepared: &PreparedPlan) -> StepOutcome 
     let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
     let failure = prepared.hold.plan.as_ref().and_then(|plan| plan.failure.clone());
     StepOutcome::Failed { failure, rollback: Some(rollback) }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::api::object::Object;
-    use crate::hold::plan::{Amount, BatchSize, PaceFlags};
-    use crate::kind::Workload;
-    use crate::revision::Revisions;
-    use crate::step::slot::tests::NOW;
-
-    /// Surge pods become available at the same time as those that take the place of outdated ones.
-    #[test]
-    fn the_least_time_of_a_deployment_counts_its_surge_pods() {
-        for (surge, unavailable, flag, waves) in [
-            (3, 1, None, "1 wave"),
-            (1, 1, None, "2 waves"),
-            (1, 0, None, "4 waves"),
-            (0, 1, Some(3), "1 wave"),
-        ] {
-            let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
-            let spec = json!({"replicas": 4, "minReadySeconds": 300, "template": {"spec": {"nodeName": "n"}},
-                "strategy": {"type": "RollingUpdate", "rollingUpdate": limits}});
-            let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec,
-                "metadata": {"name": "web", "uid": "u"}});
-            let workload = Workload::of_json(&deployment).unwrap();
-            let owner = json!([{"controller": true, "uid": "u"}]);
-            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": {}},
-                "metadata": {"name": "web-1", "ownerReferences": owner}});
-            let revisions = Revisions::of(&workload, Object::read(replica_set));
-            let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
-            let pace = PaceFlags {
-                batch_size: Some(BatchSize::By(Amount::Pods(4))),
-                canary: Some(false),
-                soak: Some(Duration::ZERO),
-                surge: flag.map(Amount::Pods),
-                ..PaceFlags::default()
-            };
-            let options = StepOptions { pace, ..StepOptions::default() };
-            let view = preview(&options, &observed, None, NOW).unwrap();
-            let least = view.least_time.unwrap().to_string();
-            assert!(least.contains(&format!(" {waves}, ")), "{surge} {unavailable} {flag:?}: {least}");
-        }
-    }
 }

@@ -6,7 +6,6 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::hints;
-use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::follow::{
     FollowedTarget, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetResult,
@@ -18,8 +17,8 @@ use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::render::age::duration_text;
 use crate::render::json::{
-    self, cause_json, event_document, least_time_json, merge, pods_json, remarks_json, revision_json,
-    rollout_json, workload_json,
+    self, cause_json, event_document, merge, pods_json, remarks_json, revision_json, rollout_json,
+    workload_json,
 };
 
 /// Returns one report.
@@ -36,7 +35,6 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
                 "revision": view.as_ref().and_then(|view| view.revision),
                 "pods": pods_json(counts, available),
                 "outage": view.as_ref().map(|view| view.is_outage),
-                "leastTime": least_time_json(target.least_time()),
                 "rollingBack": target.is_rollback_written(),
             });
             ("status", facts)
@@ -53,16 +51,6 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
             };
             ("rollback-target", facts)
         }
-        Report::LeastTime { least, timeout } => (
-            "least-time",
-            json!({
-                "leastTime": least_time_json(Some(*least)),
-                "shortTimeout": timeout.map(|timeout| json!({
-                    "seconds": timeout.given.as_secs_f64(),
-                    "fittingSeconds": timeout.fitting.as_secs_f64(),
-                })),
-            }),
-        ),
         Report::RollbackStarted { result, revision } => {
             let mut facts = result_json(result);
             facts["toRevision"] = revision_json(revision);
@@ -144,12 +132,11 @@ fn rollback(result: &RollbackResult) -> Value {
     json!({"toRevision": to, "outcome": outcome, "reason": reason})
 }
 
-/// Returns the status of one workload as JSON, with the least time that its rollout still needs, and the ConfigMaps and
-/// Secrets of which pods have earlier values.
+/// Returns the status of one workload as JSON, with the ConfigMaps and Secrets of which pods have earlier
+/// values.
 #[must_use]
-pub fn document(view: &RolloutView, least: Option<LeastTime>, stale: &[StaleConfiguration]) -> Value {
+pub fn document(view: &RolloutView, stale: &[StaleConfiguration]) -> Value {
     let mut facts = rollout_json(view);
-    facts["leastTime"] = least_time_json(least);
     facts["remarks"] = remarks_json(&view.workload, stale);
     json::document("Status", facts)
 }

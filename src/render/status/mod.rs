@@ -18,7 +18,7 @@ use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
 use crate::model::follow::{
     CauseChange, FollowOptions, FollowedTarget, NoRollback, Outcome, Report, RollbackResult, RolloutFailure,
-    ShortTimeout, TargetResult,
+    TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -98,10 +98,9 @@ pub fn print(
         Report::Waiting(reason) => {
             ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
-        Report::RollbackTarget(_)
-        | Report::LeastTime { .. }
-        | Report::RollbackStarted { .. }
-        | Report::ReplacesStuckPod(_) => ui.err_lines(notes(target, report, names)),
+        Report::RollbackTarget(_) | Report::RollbackStarted { .. } | Report::ReplacesStuckPod(_) => {
+            ui.err_lines(notes(target, report, names));
+        }
         Report::Ended(result) => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 let width = terminal.map_or(usize::MAX, usable_width);
@@ -139,15 +138,6 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
         }
         Report::RollbackTarget(Err(why)) => {
             vec![format!("note: {name}: nothing to roll back to: {}", why.words())]
-        }
-        Report::LeastTime { least, timeout } => {
-            let warning = timeout.map(|ShortTimeout { given, fitting }| {
-                let [given, fitting] = [given, fitting].map(go_duration::short);
-                format!(
-                    "warning: --timeout {given} ends before the rollout of {name} can; --timeout {fitting} fits"
-                )
-            });
-            std::iter::once(format!("note: {name}: {least}")).chain(warning).collect()
         }
         Report::RollbackStarted { result, revision } => {
             let why = match &result.outcome {

@@ -14,7 +14,7 @@ use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::render::json::{
-    self, cause_json, event_document, least_time_json, merge, milliseconds, revision_json, workload_json,
+    self, cause_json, event_document, merge, milliseconds, revision_json, workload_json,
 };
 use crate::render::pods;
 
@@ -126,7 +126,6 @@ fn plan_facts(view: &PlanView) -> Value {
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "moreBatches": view.has_more_batches,
         "totalSoakSeconds": seconds(view.soaks),
-        "leastTime": least_time_json(view.least_time),
         "skipped": view.skipped,
     })
 }

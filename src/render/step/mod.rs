@@ -207,8 +207,6 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
         format!("the soaks add up to {more}{}", go_duration::short(view.soaks))
     };
     lines.extend(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
-    let least_time = view.least_time.into_iter();
-    lines.extend(least_time.flat_map(|least| line(Style::Plain, &format!("  {least}"))));
     let may_stay = workload.has_pod_update_policy();
     let how = pods::plan_update(&view.update, may_stay);
     let by = view.holds_by.iter().map(|(field, value)| match value {

@@ -6,7 +6,6 @@ mod allowed_restarts;
 mod creation;
 mod github_actions;
 mod late_events;
-mod least_time;
 mod limits_and_stability;
 mod live_display;
 mod missed_events;
