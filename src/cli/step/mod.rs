@@ -79,10 +79,6 @@ pub(super) struct StepArgs {
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     strict: bool,
 
-    /// Refuse an update that would recreate a pod: for the workloads of OpenKruise, whose pods may be updated in place
-    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
-    in_place_only: bool,
-
     /// Replace the lock of another process, after making sure that it has ended
     ///
     /// A process that has ended on this host is replaced without it.
@@ -108,7 +104,6 @@ Examples:
   kubectl rollout2 step statefulset/db --to 50%
   kubectl rollout2 step deployment/web --by 25% --all --on-failure undo
   kubectl rollout2 step statefulset/db --check './smoke-test $ROLLOUT2_PODS'
-  kubectl rollout2 step cloneset/web --by 10% --all --in-place-only
   kubectl rollout2 step ds/agent --all --order topology.kubernetes.io/zone
   kubectl rollout2 pause statefulset/db  # stop; continue with resume and step
   kubectl rollout2 undo statefulset/db   # roll back";
@@ -135,7 +130,6 @@ impl StepArgs {
             take_over: self.take_over,
             skip_soak: self.pace.skip_soak,
             new_plan: self.new_plan,
-            in_place_only: self.in_place_only,
             explains: access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.pace.timeout.filter(|limit| !limit.is_zero()),
             ended_holder: None,

@@ -32,8 +32,6 @@ pub struct StepOptions {
     pub skip_soak: bool,
     /// Whether to replace an existing plan with one from the flags of this command only (`--new-plan`).
     pub new_plan: bool,
-    /// Whether to refuse an update that would recreate a pod (`--in-place-only`).
-    pub in_place_only: bool,
     /// Whether to report every decision (`-v 4`).
     pub explains: bool,
     /// The time limit of the command (`--timeout`).

@@ -8,7 +8,6 @@ use crate::diff::pod_update::needs_only_resize;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::{Amount, BatchSize, OnFailure, Plan, Reach, StartRevision};
 use crate::kind::owners::refuse_driven;
-use crate::kind::update_budget::PodUpdatePolicy;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::Revision;
@@ -48,29 +47,19 @@ fn check_flags(options: &StepOptions, flags: &[&str], workload: &Workload) -> Re
     }
 }
 
-/// Refuses a plan that the policy `InPlaceOnly` forbids, and for `--in-place-only` one that would recreate a pod.
-pub(super) fn check_in_place(options: &StepOptions, observed: &Observation) -> Result<()> {
+/// Refuses a plan that the policy `InPlaceOnly` forbids.
+pub(super) fn check_in_place(observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     let update = foretold_update(observed);
-    let target = workload.target();
-    let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
-    if update.refused && !needs_only_resize(&update.because) {
-        let sentence = format!("{target} cannot be stepped: its policy InPlaceOnly keeps the outdated pods");
-        return Err(Error::new(ErrorKind::Refused, sentence)
-            .caused_by(format!("{} cannot change in place", because.join(", ")))
-            .hint(command("to go back: kubectl rollout2 undo {}", [workload.command_target()])));
-    }
-    if !options.in_place_only || update.recreated == 0 {
+    if !update.refused || needs_only_resize(&update.because) {
         return Ok(());
     }
-    let sentence = format!("--in-place-only: the update recreates pods of {target}; nothing was written");
-    let error = Error::new(ErrorKind::Refused, sentence);
-    let error = match workload.pod_update_policy() {
-        PodUpdatePolicy::Recreate => error.caused_by("its update strategy replaces every outdated pod"),
-        _ if because.is_empty() => error.caused_by("the revision of an outdated pod is not kept"),
-        _ => error.caused_by(format!("{} cannot change in place", because.join(", "))),
-    };
-    Err(error.hint(command("kubectl rollout2 diff {}", [workload.command_target()])))
+    let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
+    let target = workload.target();
+    let sentence = format!("{target} cannot be stepped: its policy InPlaceOnly keeps the outdated pods");
+    Err(Error::new(ErrorKind::Refused, sentence)
+        .caused_by(format!("{} cannot change in place", because.join(", ")))
+        .hint(command("to go back: kubectl rollout2 undo {}", [workload.command_target()])))
 }
 
 /// Foretells the update of each outdated pod of a workload.

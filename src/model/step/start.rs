@@ -78,9 +78,9 @@ pub(super) fn prepare_plan(
         },
     };
     let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
-    if (options.in_place_only || is_in_place_only) && !prepared.hold.is_rolling_back() {
+    if is_in_place_only && !prepared.hold.is_rolling_back() {
         let after = prepared.as_held(observed);
-        check_in_place(options, after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
+        check_in_place(after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
     }
     let plan =
         prepared.hold.plan.as_ref().filter(|plan| plan.reach == Some(Reach::All) && !plan.rolling_back);
