@@ -62,15 +62,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if request.strict && is_new {
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
     }
-    // These run while the plan starts, and print before its first write, which needs more round trips.
-    let autoscalers = other_objects::warn_of_autoscalers(&request.options, &target, source, &messages);
-    let preflight = async {
+    // It runs while the plan starts, and prints before its first write, which needs more round trips.
+    let warnings = async {
         if is_new && !request.strict {
             preflight::warn(&target, &preflight::check(&planned, source).await, &messages);
         }
-    };
-    let warnings = async {
-        tokio::join!(biased; autoscalers, preflight);
     };
     let outcome = async {
         if request.dry_run {
@@ -81,7 +77,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if request.dry_run {
         return tokio::join!(biased; warnings, outcome).1;
     }
-    // A server that does not answer them must not delay the end, as after a signal.
+    // A server that does not answer it must not delay the end, as after a signal.
     tokio::select! {
         biased;
         never = async { warnings.await; pending().await } => never,

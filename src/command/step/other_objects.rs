@@ -1,13 +1,10 @@
-//! What other objects mean for a plan: nodes that are not ready, PodDisruptionBudgets that never allow an eviction, and
-//! autoscalers that count the surge pods.
+//! What other objects mean for a plan: nodes that are not ready, and PodDisruptionBudgets that never allow an eviction.
 
-use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{disruption_budgets, nodes, or_note};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Node;
-use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
-use crate::model::change::other_objects::{SurgeCountingAutoscaler, eviction_blockers};
+use crate::model::change::other_objects::eviction_blockers;
 use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -66,31 +63,6 @@ fn evicts(options: &StepOptions, workload: &Workload) -> bool {
 /// Whether the plan that the command continues evicts pods.
 fn plan_evicts(options: &StepOptions, workload: &Workload) -> bool {
     !options.new_plan && Plan::in_force(workload).is_some_and(|plan| plan.pace.evict)
-}
-
-/// Warns before a new plan of a workload with surge pods. Silent if the autoscalers cannot be listed.
-pub(super) async fn warn_of_autoscalers(
-    options: &StepOptions,
-    workload: &Workload,
-    source: &Source,
-    messages: &MessageWriter,
-) {
-    let has_surge = workload.update_budget().surge > 0 || options.pace.surge.is_some();
-    let is_new = options.new_plan || Plan::in_force(workload).is_none();
-    if !workload.hold_blocks_availability() || !has_surge || !is_new {
-        return;
-    }
-    let query = ListQuery::of(&HORIZONTAL_POD_AUTOSCALER, Some(workload.object().namespace()));
-    let found = source.list(&query, |object| SurgeCountingAutoscaler::read(&object)).await;
-    let found = found.unwrap_or_default().into_iter();
-    for autoscaler in found.filter(|autoscaler| autoscaler.is_for(workload.object())) {
-        let SurgeCountingAutoscaler { name, metric, .. } = autoscaler;
-        messages.err_line(&format!(
-            "warning: HorizontalPodAutoscaler {name} divides a metric of type {metric} by all pods of {}, surge pods \
-             included, so that it may scale down during the plan",
-            workload.target()
-        ));
-    }
 }
 
 /// Reads the nodes if the observation needs them. Returns none, with one note, when listing nodes is forbidden.

@@ -2,7 +2,6 @@
 
 use k8s_openapi::Resource;
 use k8s_openapi::api::apps::v1::{ControllerRevision, ReplicaSet};
-use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::core::v1::{
     ConfigMap, Event, LimitRange, Namespace, Node, PersistentVolumeClaim, Pod, ResourceQuota, Secret,
     ServiceAccount,
@@ -163,9 +162,6 @@ pub static NODE: ResourceType = ResourceType::of::<Node>("node", "no");
 /// PodDisruptionBudgets.
 pub static POD_DISRUPTION_BUDGET: ResourceType =
     ResourceType::of::<PodDisruptionBudget>("poddisruptionbudget", "pdb");
-/// `HorizontalPodAutoscalers`.
-pub static HORIZONTAL_POD_AUTOSCALER: ResourceType =
-    ResourceType::of::<HorizontalPodAutoscaler>("horizontalpodautoscaler", "hpa");
 /// Namespaces.
 pub static NAMESPACE: ResourceType = ResourceType::of::<Namespace>("namespace", "ns");
 
