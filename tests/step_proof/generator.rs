@@ -93,7 +93,7 @@ impl Draw {
             let verb = if draw.words.evict { Verb::Create } else { Verb::Delete };
             draw.faults.push(fault_on(kind, dice, |dice| (verb, 5 + dice.below(6))));
         }
-        if kind.is_on_nodes() && dice.once_in(6) {
+        if is_daemon_set && dice.once_in(6) {
             draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
         }
         if dice.once_in(4) {
@@ -109,7 +109,7 @@ impl Draw {
         if kind == Kind::AdvancedStatefulSet {
             draw.orders(dice);
         }
-        if kind.is_on_nodes() && dice.once_in(4) {
+        if is_daemon_set && dice.once_in(4) {
             let [first, second] = [0; 2].map(|_| signed(dice.below(3)).min(replicas - 1));
             draw.words.zone = Some(first);
             let Words { check, is_scripted, .. } = draw.words;

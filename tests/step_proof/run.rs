@@ -99,7 +99,6 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let timeline = Timeline {
         checks,
         is_undisturbed: draw.is_quiet() && draw.is_paused_first,
-        is_alone: draw.changes.is_empty() && draw.is_paused_first,
         ..Timeline::of((kind, &cluster.sim), from, &others.revisions(), processes)
     };
     let mut end = timeline.start.clone();

@@ -193,7 +193,7 @@ impl Coverage {
         assert!(of_all.iter().all(|count| *count > 0), "{self:?}");
         let can_have_partition = !matches!(kind, Kind::Deployment | Kind::DaemonSet);
         assert!(!can_have_partition || self.own_partitions > 0, "{self:?}");
-        assert!(!kind.is_on_nodes() || self.selected > 0, "{self:?}");
+        assert!(kind != Kind::DaemonSet || self.selected > 0, "{self:?}");
         let of_ordinals = self.reserved.min(self.unordered);
         assert!(kind != Kind::AdvancedStatefulSet || of_ordinals > 0, "{self:?}");
         if kind.is_counted() {

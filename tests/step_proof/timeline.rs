@@ -99,8 +99,6 @@ pub(crate) struct Timeline {
     pub(crate) checks: Vec<Checked>,
     /// Whether no other client and no fault interferes, and the workload was paused before it was changed.
     pub(crate) is_undisturbed: bool,
-    /// Whether no other client interferes, and the workload was paused before it was changed.
-    pub(crate) is_alone: bool,
 }
 
 /// Returns the effect of a change of the store; none if no oracle uses it.

@@ -274,16 +274,9 @@ impl World {
             kind => {
                 let kept = kind.kept(self.strategy(), self.replicas());
                 let outdated = self.wanted_pods().filter(|pod| pod.image != self.image());
-                let outdated = count(outdated.filter(|pod| self.selects(pod.place)));
-                outdated <= kept || self.count(true) >= self.replicas() - kept
+                count(outdated) <= kept || self.count(true) >= self.replicas() - kept
             }
         }
-    }
-
-    /// Whether the node selector of the strategy, which names a zone, matches the node of a place.
-    fn selects(&self, place: i64) -> bool {
-        let zones = &self.strategy()["rollingUpdate"]["selector"]["matchExpressions"][0]["values"];
-        zones.as_array().is_none_or(|zones| zones.contains(&Value::from(format!("z{}", place % 3))))
     }
 
     /// The hold that is written down, whatever is in it.

@@ -111,7 +111,7 @@ pub(super) struct NodeArgs {
     #[arg(long, value_name = "LABEL", hide_short_help = true)]
     order: Option<String>,
 
-    /// DaemonSets: step only the nodes with these labels, and keep the others held
+    /// DaemonSets of apps/v1: step only the nodes with these labels, and keep the others held
     #[arg(long, value_name = "SELECTOR", hide_short_help = true)]
     node_selector: Option<String>,
 

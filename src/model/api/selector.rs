@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use serde::Deserialize as _;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::object::Object;
 use crate::error::{Error, ErrorKind, Result};
@@ -80,12 +80,6 @@ impl Selector {
     /// Returns the labels that must be there, each with the values it may have.
     pub fn required_labels(&self) -> impl Iterator<Item = (&str, &[String])> {
         self.0.iter().filter(|one| one.operator == "In").map(|one| (one.key.as_str(), values(one)))
-    }
-
-    /// Returns it as a `LabelSelector`; none for the empty one.
-    #[must_use]
-    pub fn to_label_selector(&self) -> Option<Value> {
-        (!self.0.is_empty()).then(|| json!({ "matchExpressions": self.0 }))
     }
 
     /// Returns the `labelSelector` query, sorted by key as client-go writes it.
@@ -185,8 +179,9 @@ fn bad_selector(text: &str, part: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn labelled(labels: &Value) -> Object {
         Object::read(json!({"kind": "Pod", "metadata": {"name": "p", "labels": labels}})).unwrap()
@@ -231,9 +226,6 @@ mod tests {
             json!({"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [
             {"key": "c", "operator": "In", "values": ["x", "y"]}, {"key": "d", "operator": "DoesNotExist"}]}),
         ));
-        let written = selector.as_ref().ok().and_then(Selector::to_label_selector).unwrap();
-        assert_eq!(Selector::read(&written), selector.as_ref().ok().cloned());
-        assert_eq!(Selector::default().to_label_selector(), None);
         assert_eq!(selector.unwrap().to_query(), "a=1,b=2,c in (x,y),!d");
         for broken in
             [json!(null), json!({}), json!({"matchExpressions": [{"key": "a", "operator": "Near"}]})]

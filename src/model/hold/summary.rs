@@ -170,14 +170,12 @@ pub(crate) const NEXT_CHANGE_PAUSED: &str = "paused, which holds the next change
 #[must_use]
 pub fn next_change_hold(workload: &Workload) -> Option<String> {
     let hold = Hold::in_force(workload);
-    if let Some(hold) = hold.as_ref().filter(|hold| hold.is_rolling_back_to_live_template(workload)) {
-        let own = match hold.original_strategy(workload).and_then(strategy::written_partition) {
-            Some(Value::String(share)) => format!("partition {share}"),
-            Some(partition) => format!("partition {partition}"),
-            None => "node selector".to_owned(),
-        };
+    let rolled_back = hold.as_ref().filter(|hold| hold.is_rolling_back_to_live_template(workload));
+    let original = rolled_back.and_then(|hold| hold.original_strategy(workload));
+    if let Some(own) = original.and_then(strategy::written_partition) {
+        let own = own.as_str().map_or_else(|| own.to_string(), str::to_owned);
         let until = command("until kubectl rollout2 step {}", [workload.command_target()]);
-        return Some(format!("rolled back, and its own {own} is not restored {until}"));
+        return Some(format!("rolled back, and its own partition {own} is not restored {until}"));
     }
     if hold.is_none() && !workload.is_paused() {
         return left_words(workload);

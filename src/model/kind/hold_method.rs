@@ -130,8 +130,7 @@ fn has_partition_of(workload: &Workload, hold_fields: &HoldFields) -> bool {
 }
 
 /// Returns what stays held in a rollback. Of pods by ordinal, the present partition, if it is below the original one. Of a
-/// partition that counts pods, the original keeps any pods of that number, so also released ones; an original node
-/// selector keeps those on other nodes. Both are left out then.
+/// partition that counts pods, the original keeps any pods of that number, so also released ones. It is left out then.
 fn partition_of_rollback(
     workload: &Workload,
     hold_fields: &HoldFields,
@@ -143,10 +142,7 @@ fn partition_of_rollback(
     if !strategy::partition_counts_pods(workload) {
         return (is_below && strategy::partition(workload) < own).then(|| hold_fields.clone());
     }
-    let is_partial =
-        original.is_some_and(|original| *original != strategy::without_node_selector(original.clone()));
-    let released = || strategy::without_node_selector(strategy::with_partition(workload, 0));
-    (own > 0 || is_partial).then(|| strategy::as_fields(workload, released()))
+    (own > 0).then(|| strategy::as_fields(workload, strategy::with_partition(workload, 0)))
 }
 
 /// Whether a workload and the strategy that holds it are both `OnDelete`, or both not.

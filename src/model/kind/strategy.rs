@@ -7,6 +7,7 @@ use super::fields::{HoldFields, spec_path, without_pause};
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use crate::api::object::Object;
 use crate::api::patch::FieldPath;
+use crate::api::selector::Selector;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Returns the path of the update strategy.
@@ -48,11 +49,19 @@ pub fn is_on_delete_strategy(strategy: &Value) -> bool {
 /// Whether the strategy has a node selector. The controller updates no pod on another node.
 #[must_use]
 pub fn has_node_selector(workload: &Workload) -> bool {
-    let selector = update_strategy(workload).and_then(|strategy| strategy.pointer("/rollingUpdate/selector"));
     let is_empty = |part: &Value| {
         part.as_array().is_none_or(Vec::is_empty) && part.as_object().is_none_or(serde_json::Map::is_empty)
     };
-    selector.and_then(Value::as_object).is_some_and(|parts| !parts.values().all(is_empty))
+    selector_value(workload).and_then(Value::as_object).is_some_and(|parts| !parts.values().all(is_empty))
+}
+
+/// Returns the selector of the nodes on which the controller of an Advanced DaemonSet updates pods; none for all nodes.
+pub(crate) fn node_selector(workload: &Workload) -> Option<Selector> {
+    selector_value(workload).and_then(Selector::read)
+}
+
+fn selector_value(workload: &Workload) -> Option<&Value> {
+    update_strategy(workload)?.pointer("/rollingUpdate/selector")
 }
 
 /// Returns how many pods the partition holds. For a StatefulSet this is the first index that is
@@ -235,18 +244,9 @@ fn has_rolling_update(workload: &Workload) -> bool {
     workload.pause_members().is_none_or(|path| path.contains(&"rollingUpdate") || !path.contains(&strategy))
 }
 
-/// Returns a strategy without the selector of the nodes whose pods an Advanced DaemonSet updates.
-#[must_use]
-pub fn without_node_selector(mut strategy: Value) -> Value {
-    if let Some(limits) = strategy.get_mut("rollingUpdate").and_then(Value::as_object_mut) {
-        limits.remove("selector");
-    }
-    strategy
-}
-
 /// Returns the update strategy after the end of a hold. If another client changed nothing but what a hold writes, it is the
-/// original one. Otherwise it is the live one with the original partition, without a pause, and with the original type,
-/// node selector and the limits that the hold writes. Those stay if they differ from the strategy `held` that the hold
+/// original one. Otherwise it is the live one with the original partition, without a pause, and with the original type
+/// and the limits that the hold writes. Those stay if they differ from the strategy `held` that the hold
 /// wrote.
 pub(super) fn restored(
     workload: &Workload,
@@ -266,7 +266,7 @@ pub(super) fn restored(
         set_member("rollingUpdate", own.get("rollingUpdate"), &mut restored); // a hold by `OnDelete` has none
     }
     let limits = if has_rolling_update(workload) { "/rollingUpdate" } else { "" };
-    let names = ["selector", "partition", "paused"].iter().chain(held_limits);
+    let names = ["partition", "paused"].iter().chain(held_limits);
     for (object, name) in [("", "type")].into_iter().chain(names.map(|name| (limits, *name))) {
         let member = |strategy: &'_ Value| strategy.pointer(object).and_then(|one| one.get(name)).cloned();
         let is_of_hold = matches!(name, "partition" | "paused") || held.and_then(member) == member(live);

@@ -272,7 +272,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
                     }
                     Some(_) if self.step_kind.skips_unready_nodes() => {}
                     Some(node) if names.is_empty() => {
-                        let (pod, node) = (slot.key.clone(), node.clone());
+                        let (pod, node) = (slot.label(), node.clone());
                         return Err(StopReason::OnUnreadyNode { pod, node });
                     }
                     Some(_) => break,

@@ -210,7 +210,7 @@ fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
             format!("held: {name}: skipped {count} on NotReady nodes: {}", names(nodes))
         }
         StopReason::OnUnreadyNode { pod, node } => format!(
-            "held: {name}: {pod} is next, its node {node} is NotReady, and a StatefulSet cannot skip a pod"
+            "held: {name}: {pod} is next, its node {node} is NotReady, and the controller skips no pod"
         ),
     }
 }

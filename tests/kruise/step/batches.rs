@@ -127,31 +127,26 @@ async fn a_pause_with_an_original_partition_is_taken_over() {
     assert!(output.transcript.contains(last), "{}", output.transcript);
 }
 
-/// The selector of the strategy leaves out the nodes that are not ready.
+/// The controller updates the pods in the order of their nodes, and skips none.
 #[tokio::test(start_paused = true)]
-async fn unready_nodes_are_skipped_until_they_are_ready() {
+async fn a_plan_stops_before_an_unready_node_until_it_is_ready() {
     let ads = (&ADVANCED_DAEMONSETS, "ads/web");
-    for own in [json!(null), json!({"matchLabels": {"kubernetes.io/os": "linux"}})] {
-        let web = Web::new(ads, 4, &json!({"rollingUpdateType": "Standard", "selector": own})).await;
-        let before = web.strategy();
-        web.pause_and_change("app:2.0").await;
-        web.node_is_ready("node-2", false);
+    let own = json!({"matchLabels": {"kubernetes.io/os": "linux"}});
+    let web = Web::new(ads, 4, &json!({"rollingUpdateType": "Standard", "selector": own})).await;
+    let before = web.strategy();
+    web.pause_and_change("app:2.0").await;
+    web.node_is_ready("node-2", false);
+    for again in [false, true] {
         let output = web.run("step --all --by 2 --no-canary --force").await;
-        output.ends(5).reports("skipped 1 pod on NotReady nodes: node-2");
-        assert!(output.transcript.contains("batch 2: pod 3\n"), "{}", output.transcript);
-        assert_eq!(web.pods(), "1.0 0/1, 2.0 3/3");
-        let mut selector = if own.is_null() { json!({}) } else { own.clone() };
-        let others = json!({"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["node-2"]});
-        selector["matchExpressions"] = json!([others]);
-        assert_eq!(web.strategy()["rollingUpdate"]["selector"], selector);
-        web.node_is_ready("node-2", true);
-        web.cluster.advance(60).await;
-        let output = web.run("step --all").await;
-        output.ends(0);
-        assert_eq!(web.pods(), "2.0 4/4", "{}", output.transcript);
-        web.run("resume").await.ends(0);
-        assert_eq!(web.strategy(), before);
+        output.ends(5).reports("pod 2 is next, its node node-2 is NotReady, and the controller skips no pod");
+        assert_eq!(web.pods(), "1.0 2/3, 2.0 1/1", "{again}");
+        assert_eq!(web.strategy()["rollingUpdate"]["selector"], own);
     }
+    web.node_is_ready("node-2", true);
+    web.cluster.advance(60).await;
+    let output = web.run("step --all").await;
+    output.ends(0);
+    assert_eq!((web.pods().as_str(), web.strategy()), ("2.0 4/4", before), "{}", output.transcript);
 }
 
 /// The pods of the nodes that the strategy itself leaves out stay outdated, and the lines say so.
@@ -172,26 +167,4 @@ async fn nodes_beyond_the_own_selector_stay_outdated() {
         assert!(output.transcript.contains(expected), "{}", output.transcript);
         assert_eq!(web.pods(), "1.0 3/3, 2.0 1/1");
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_node_selector_is_the_selector_of_the_strategy() {
-    let ads = (&ADVANCED_DAEMONSETS, "ads/web");
-    let web = Web::new(ads, 4, &json!({})).await;
-    let before = web.strategy();
-    for node in ["node-0", "node-2"] {
-        let key = simcluster::Key::new(&simcluster::resource::NODES, "", node);
-        web.cluster.editor().patch(&key, &json!({"metadata": {"labels": {"pool": "canary"}}}));
-    }
-    web.pause_and_change("app:2.0").await;
-    let output = web.run("step --node-selector pool=canary --all").await;
-    output.ends(0);
-    assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2", "{}", output.transcript);
-    let selector = json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": ["canary"]}]});
-    assert_eq!(web.strategy()["rollingUpdate"]["selector"], selector);
-    web.run("step --node-selector= --all").await.ends(0);
-    assert_eq!(web.pods(), "2.0 4/4");
-    web.run("resume").await.ends(0);
-    assert_eq!(web.strategy(), before);
-    web.run("step --node-selector pool=none").await.ends(1);
 }

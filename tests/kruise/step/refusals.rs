@@ -9,12 +9,7 @@ async fn flags_that_do_not_apply_are_refused() {
     for kind in KINDS {
         let web = Web::changed(kind, 3, &json!({}), "app:2.0").await;
         let before = web.object();
-        let node_flags: &[&str] = if web.target == "ads/web" {
-            &["--order zone", "--evict"]
-        } else {
-            &["--order zone", "--evict", "--node-selector a=b"]
-        };
-        for flag in node_flags.iter().chain(&["--surge 1"]) {
+        for flag in ["--order zone", "--evict", "--node-selector a=b", "--surge 1"] {
             web.run(&format!("step {flag}")).await.ends(2);
         }
         assert_eq!(web.object(), before);

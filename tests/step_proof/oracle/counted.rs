@@ -2,8 +2,6 @@
 //! the soak of the one before, that the controller updates no more pods than the batch says, and how many pods stay
 //! available.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value};
 
 use super::strategy::take_external_change;
@@ -23,7 +21,6 @@ struct Batch {
 }
 
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about a run and its batch")]
 pub(super) struct Counted {
     batch: Option<Batch>,
     /// The most updated pods there may be now.
@@ -36,15 +33,11 @@ pub(super) struct Counted {
     original: Map<String, Value>,
     /// Whether no other client and no fault interferes with the run.
     is_undisturbed_run: bool,
-    /// Whether no other client interferes with the run.
-    is_alone: bool,
-    /// The nodes that are not ready and that the plan leaves out, as far as its process can have known.
-    left_out: BTreeSet<i64>,
 }
 
 impl Counted {
-    pub(super) fn of(is_undisturbed_run: bool, is_alone: bool) -> Self {
-        Self { is_undisturbed_run, is_alone, ..Self::default() }
+    pub(super) fn of(is_undisturbed_run: bool) -> Self {
+        Self { is_undisturbed_run, ..Self::default() }
     }
 }
 
@@ -55,12 +48,7 @@ impl Oracle for Counted {
         }
         if scene.writer().is_none() {
             self.follow_others(scene);
-            return self.check_number(scene).and(self.check_selected(scene)).and(self.check_floor(scene));
-        }
-        if scene.before.strategy() != scene.after.strategy() {
-            let is_unready = |view: &World, node: &i64| view.nodes.get(node) == Some(&false);
-            let nodes = scene.before.nodes.keys().copied();
-            self.left_out = nodes.filter(|node| scene.views().all(|view| is_unready(view, node))).collect();
+            return self.check_number(scene).and(self.check_floor(scene));
         }
         self.follow_plan(scene).and(self.check_write(scene))
     }
@@ -300,25 +288,6 @@ impl Counted {
             return Ok(());
         }
         Err(format!("{has} updated pods, and the batch ends at {}", self.most))
-    }
-
-    /// Without other clients no pod of a node is updated that the plan does not select, or that was not ready at its last
-    /// write.
-    fn check_selected(&self, scene: &Scene<'_>) -> Result<(), String> {
-        if !self.is_alone || !scene.after.is_stepped() || scene.after.rolls_back() {
-            return Ok(());
-        }
-        let zone = scene.pace.zone;
-        let is_left_out =
-            |node: i64| zone.is_some_and(|zone| node % 3 != zone) || self.left_out.contains(&node);
-        let others = |world: &World| {
-            let updated = on(world, world.image()).map(|pod| pod.place);
-            updated.filter(|node| is_left_out(*node)).collect::<BTreeSet<_>>()
-        };
-        match others(scene.after).difference(&others(scene.before)).next() {
-            Some(node) => Err(format!("node-{node} is updated, and is not selected or not ready")),
-            None => Ok(()),
-        }
     }
 
     /// After how many seconds a pod counts as available without the plan.

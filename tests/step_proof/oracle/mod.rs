@@ -121,7 +121,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         Box::new(batches::BatchOrder::default()),
         Box::new(checks::Checks::of(&timeline.checks)),
         Box::new(nodes::Nodes::default()),
-        Box::new(counted::Counted::of(timeline.is_undisturbed, timeline.is_alone)),
+        Box::new(counted::Counted::of(timeline.is_undisturbed)),
         Box::new(lock::Locks::of(&timeline.processes)),
         Box::new(strategy::Strategies::of(&timeline.processes)),
         Box::new(outcomes::Outcomes::default()),

@@ -30,7 +30,7 @@ impl History {
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2, "partition": "0%"}})
         };
         let mut history = Self::changed(kind, [&own, &own], 4, words);
-        (history.timeline.is_undisturbed, history.timeline.is_alone) = (true, true);
+        history.timeline.is_undisturbed = true;
         history.push(By::Other, What::Set(Arc::new(history.set.clone())));
         history
     }
@@ -179,35 +179,6 @@ fn recreated_pods_of_a_daemon_set_are_not_released() {
     history.is_wrong("4 updated pods, and the batch ends at 3");
 }
 
-#[test]
-fn a_node_that_the_plan_does_not_select() {
-    let mut history = History::counted(Kind::AdvancedDaemonSet);
-    history.timeline.processes[0].words.zone = Some(1);
-    history.set["status"] = json!({"desiredNumberScheduled": 4});
-    history.timeline.start.nodes = (0..4).map(|node| (node, true)).collect();
-    history.releases(0, None);
-    history.comes(1);
-    assert_eq!(judge(&history.timeline), [""; 0]);
-    history.comes(2);
-    history.is_wrong("node-2 is updated, and is not selected or not ready");
-}
-
-/// The selector of the strategy leaves out the nodes that are not ready.
-#[test]
-fn a_node_that_was_not_ready_at_the_last_write() {
-    for (node, wrong) in [(2, None), (1, Some("node-1 is updated, and is not selected or not ready"))] {
-        let mut history = History::counted(Kind::AdvancedDaemonSet);
-        history.set["status"] = json!({"desiredNumberScheduled": 4});
-        history.timeline.start.nodes = (0..4).map(|node| (node, true)).collect();
-        history.play("unready 1; pass 5; release 0");
-        history.comes(node);
-        match wrong {
-            None => assert_eq!(judge(&history.timeline), [""; 0]),
-            Some(wrong) => history.is_wrong(wrong),
-        }
-    }
-}
-
 /// Of the ordinals 0, 3, 4 and 5 a partition of 3 releases the last one.
 #[test]
 fn reserved_ordinals_have_no_pods() {
@@ -281,7 +252,7 @@ fn a_plan_keeps_its_batches_after_another_client_replaced_the_strategy() {
         (one.batches, one.take_over) = (None, true);
         history
             .play("release 0; release 1 to 2 in 1; update 3; pass 6; release 2 to 2 in 1; update 2; pass 6");
-        (history.timeline.is_undisturbed, history.timeline.is_alone) = (false, false);
+        history.timeline.is_undisturbed = false;
         history.set["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = "75%".into();
         history.push(By::Other, What::Set(Arc::new(history.set.clone())));
         let slots: Vec<String> = (3..=last).map(|slot| slot.to_string()).collect();
@@ -299,7 +270,7 @@ fn a_plan_keeps_its_batches_after_another_client_replaced_the_strategy() {
 fn a_batch_of_ordinals_in_a_workload_that_is_scaled_up() {
     for (replicas, partition, wrong) in [(4, 2, None), (6, 2, None), (6, 1, Some("5 pods are released"))] {
         let mut history = History::counted(Kind::AdvancedStatefulSet);
-        (history.timeline.is_undisturbed, history.timeline.is_alone) = (false, false);
+        history.timeline.is_undisturbed = false;
         history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = i32::MAX.into();
         history.plan_of(0, &json!({}));
         let plan = json!({"batch": {"number": 1, "slots": ["db-3", "db-2"]}});
