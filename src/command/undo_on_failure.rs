@@ -10,7 +10,7 @@ use super::targets::read_again;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::error::{ErrorKind, Result};
-use crate::model::change::undo::{Undo, UndoOptions, undo};
+use crate::model::change::undo::{Undo, UndoOptions, take_back_command, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
 use crate::model::engine::PodRef;
 use crate::model::follow::{NoRollback, RollbackResult, StartState, is_complete_and_ready, stayed_complete};
@@ -66,8 +66,11 @@ pub(super) async fn undo_on_failure(
                 let undo = prepared(&observed, start, messages)?;
                 let target = PatchTarget::of(&observed.workload);
                 let written = patch::apply(&undo.patch, &target, options, source, messages).await;
-                if let (WriteResult::Stored(_), Some(line)) = (&written, receipt(&observed, &undo)) {
-                    messages.err_line(&line);
+                if let WriteResult::Stored(_) = &written {
+                    let options = UndoOptions::default();
+                    let revert = owner_warnings::of_apply(&observed.workload, undo.to, &options);
+                    let back = take_back_command(&observed, &undo).map(|command| receipt(&command));
+                    revert.into_iter().chain(back).for_each(|line| messages.err_line_once(&line));
                 }
                 written
             }
@@ -136,7 +139,6 @@ fn prepared<'a>(
     let undo = undo(observed, stable, &UndoOptions::default())
         .map_err(|error| RollbackResult::not_written(&error))?;
     let warnings = owner_warnings::before_an_undo(workload, Some(stable)).into_iter();
-    let warnings = warnings.chain(owner_warnings::of_apply(workload, stable, &UndoOptions::default()));
     let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
     warnings.for_each(|line| messages.err_line_once(&line));
     Ok(undo)

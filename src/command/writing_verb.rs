@@ -314,7 +314,7 @@ impl<'a> Writer<'a> {
     /// Prints the command that takes a change back, and adds it to the object of `-o json`.
     pub(super) fn print_receipt(&mut self, command: Option<&str>) {
         let Some(command) = command else { return };
-        self.ui.err_line(&format!("to take this back: {command}"));
+        self.ui.err_line(&render::receipt(command));
         if let Some(object) = self.objects.last_mut().and_then(Value::as_object_mut) {
             object.insert("hint".to_owned(), command.into());
         }

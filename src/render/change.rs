@@ -9,7 +9,7 @@ use super::pods::{self, MAX_NAMES};
 use crate::model::api::pod::Pod;
 use crate::model::change::effect::Effect;
 use crate::model::change::stuck_pods::stuck_pods as blocking_pods;
-use crate::model::change::undo::Undo;
+use crate::model::change::undo::command_back;
 use crate::model::engine::StopSignal;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -109,15 +109,10 @@ pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
     format!("note: {} changed after revision {label}; it is not rolled back", object.target())
 }
 
-/// Returns the command that takes a rollback back. None if the template before it has no revision, and after a hold or a pause:
-/// without it, the command would release what was rolled back to all pods.
+/// Returns the line with the command that takes a change back.
 #[must_use]
-pub fn receipt(before: &Observation, undo: &Undo<'_>) -> Option<String> {
-    if undo.ends_hold.is_some() || undo.below.is_some() || before.workload.is_paused() {
-        return None;
-    }
-    let current = before.revisions.current()?;
-    Some(receipt_to(&before.workload, before.revisions.word_of(current)))
+pub fn receipt(command: &str) -> String {
+    format!("to take this back: {command}")
 }
 
 /// Returns the note that another client changed the template before a restart was written, so that no command takes it back.
@@ -137,11 +132,7 @@ pub fn changed_before_restart(before: &Workload) -> String {
 pub fn restart_receipt(before: &Workload) -> Option<String> {
     let word = || Word::text(&format!("sha256:{}", before.template_digest().short()), "REVISION");
     let keeps_none = before.object().int("/spec/revisionHistoryLimit") == Some(0);
-    (before.is_observed() && !keeps_none).then(|| receipt_to(before, word()))
-}
-
-fn receipt_to(before: &Workload, revision: Word) -> String {
-    command("kubectl rollout2 undo {} --to {}", [before.command_target(), revision])
+    (before.is_observed() && !keeps_none).then(|| command_back(before, word()))
 }
 
 /// Returns which workloads a command left as they are because a signal ended it; none if there are none.
@@ -176,7 +167,7 @@ mod tests {
 
     use super::*;
     use crate::model::api::object::Object;
-    use crate::model::change::undo::{UndoOptions, undo};
+    use crate::model::change::undo::{UndoOptions, take_back_command, undo};
     use crate::model::revision::Revisions;
 
     fn selected(kind: &str, names: impl Iterator<Item = usize>) -> Vec<Workload> {
@@ -212,7 +203,7 @@ mod tests {
             let command = format!("kubectl rollout2 undo deployment/web --to {word}");
             let to = before.revisions.iter().next().unwrap();
             let undo = undo(&before, to, &UndoOptions::default()).unwrap();
-            assert_eq!(receipt(&before, &undo), Some(command));
+            assert_eq!(take_back_command(&before, &undo), Some(command));
         }
         assert!(restart_receipt(&workload(2)).is_some_and(|line| line.contains(" --to sha256:")));
         assert_eq!(restart_receipt(&workload(1)), None);

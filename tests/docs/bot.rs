@@ -40,7 +40,13 @@ async fn one_message_has_what_failed_why_and_what_was_done() {
     for (documents, parts) in [
         (
             &rolled_back,
-            &["Deployment/web failed: ", "  cause: ", "exit 1", "  rollback to revision 1: reached\n"][..],
+            &[
+                "Deployment/web failed: ",
+                "  cause: ",
+                "exit 1",
+                "  rollback to revision 1: reached\n",
+                "  next: kubectl rollout2 undo deployment/web -n default --to 2\n",
+            ][..],
         ),
         (
             &left,

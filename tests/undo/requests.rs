@@ -78,6 +78,20 @@ async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
     assert_eq!((messages(&output).lines().count(), output.exit), (1, 0));
 }
 
+/// It said what the next `kubectl apply` would revert of a rollback that was then forbidden.
+#[tokio::test]
+async fn a_forbidden_rollback_has_no_warning_about_what_reverts_it() {
+    let read = Rule::allow(&["get", "list"], &["deployments", "replicasets", "pods"]);
+    let write = Rule::allow(&["patch"], &["deployments"]);
+    for (rules, is_stored) in [(vec![read.clone()], false), (vec![read, write], true)] {
+        let server = Cluster::recorded("shop").user(User::limited("gina", rules)).start();
+        let output = server.command_as("gina", ["undo", "deployment/web"]).run_async().await;
+        assert_eq!(output.exit, u8::from(!is_stored), "{}", output.transcript);
+        let warns = output.stderr.contains("the next kubectl apply of the present manifest");
+        assert_eq!(warns, is_stored, "{}", output.transcript);
+    }
+}
+
 #[tokio::test]
 async fn interactive_accepts_only_yes() {
     for (answer, exit) in [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1), ("yesterday\n", 1)] {

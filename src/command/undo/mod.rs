@@ -16,7 +16,9 @@ use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::change::undo::{TargetRevision, Undo, change_cause_patch, is_live, unasked_refusal, undo};
+use crate::model::change::undo::{
+    TargetRevision, Undo, change_cause_patch, is_live, take_back_command, unasked_refusal, undo,
+};
 use crate::model::change::write_result::{Conflict, MAX_CONFLICTS, WriteResult};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
@@ -24,7 +26,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::ui::Ui;
-use crate::render::{change, owner_warnings, undo as render};
+use crate::render::{owner_warnings, undo as render};
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
@@ -230,8 +232,10 @@ fn announce(
     let after = after.as_ref().unwrap_or(&observed.workload);
     writer.ui.err_lines(render::stuck_pods(observed, after, undo.to, request.options.replace_stuck_pods));
     writer.ui.err_lines(render::hold_effect(&observed.workload, undo));
-    let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
-    writer.ui.err_lines_once(revert);
+    if !writer.is_real() || writer.ui.can_ask() || request.options.interactive {
+        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
+        writer.ui.err_lines_once(revert);
+    }
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
         || is_doubtful)
 }
@@ -288,7 +292,10 @@ async fn write(
         if let Some(cause) = &request.undo_options.change_cause {
             record_cause(workload, undo.to, cause, writer).await;
         }
-        writer.print_receipt(change::receipt(observed, undo).as_deref());
+        // A script is warned here: nothing is reverted if the rollback is refused.
+        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
+        writer.ui.err_lines_once(revert);
+        writer.print_receipt(take_back_command(observed, undo).as_deref());
     }
     Ok(RollbackWrite::Stored(object))
 }

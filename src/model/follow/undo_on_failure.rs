@@ -11,6 +11,7 @@ use super::start_state::{NoRollback, StartState};
 use super::target::FollowedTarget;
 use crate::api::pod::Pod;
 use crate::change::stuck_pods::StuckPodDeletions;
+use crate::change::undo::{UndoOptions, take_back_command, undo};
 use crate::engine::{Now, PodRef};
 use crate::kind::Workload;
 use crate::kind::verdict::RolloutState;
@@ -80,7 +81,13 @@ impl FollowedTarget {
 
     fn start_rollback(&mut self, result: TargetResult, start: StartState, revision: String) {
         let (failed, causes) = (result.clone(), self.causes().cloned().collect());
-        self.rollback = Some(Rollback { failed, causes, revision: revision.clone(), is_written: false });
+        let take_back = self.observation().and_then(|failed| {
+            let undo = undo(failed, start.rollback_revision(failed).ok()?, &UndoOptions::default()).ok()?;
+            take_back_command(failed, &undo)
+        });
+        let revision_label = revision.clone();
+        self.rollback =
+            Some(Rollback { failed, causes, revision: revision_label, take_back, is_written: false });
         self.evaluation.effects.reports.push(Report::RollbackStarted { result, revision });
         let unless_recovered = self.options().undo_on_failure != Some(UndoScope::All);
         self.evaluation.effects.tasks.push(FollowerTask::RollBack { start, unless_recovered });

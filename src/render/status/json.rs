@@ -83,7 +83,9 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
         merge(&mut facts, result_json(result));
         let first = hints(target, result, view.as_ref()).into_iter().next();
         let hold = || view.as_ref()?.brief_hold().map(|(_, command)| command.to_string());
-        facts["hint"] = first.or_else(hold).into();
+        let rolled_back = matches!(result.rollback, Some(RollbackResult::RolledBack { .. }));
+        let take_back = || target.rollback().filter(|_| rolled_back)?.take_back.clone();
+        facts["hint"] = first.or_else(hold).or_else(take_back).into();
     }
     if let (Some(rollback), Some(Value::Object(result))) = (target.rollback(), facts.get_mut("rollback")) {
         result.insert("causes".to_owned(), rollback.causes.iter().map(cause_json).collect());

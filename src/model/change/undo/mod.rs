@@ -271,6 +271,23 @@ pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
     is_blocked.then_some(current)
 }
 
+/// Returns the command that takes a rollback back. None if the template before it has no revision, and after a hold or a pause:
+/// without it, the command would release what was rolled back to all pods.
+#[must_use]
+pub fn take_back_command(before: &Observation, undo: &Undo<'_>) -> Option<String> {
+    if undo.ends_hold.is_some() || undo.below.is_some() || before.workload.is_paused() {
+        return None;
+    }
+    let current = before.revisions.current()?;
+    Some(command_back(&before.workload, before.revisions.word_of(current)))
+}
+
+/// Returns the command that returns a workload to the revision with this word.
+#[must_use]
+pub fn command_back(workload: &Workload, revision: Word) -> String {
+    command("kubectl rollout2 undo {} --to {}", [workload.command_target(), revision])
+}
+
 /// Returns the command that rolls a failed rollout back: to the revision that `--failed` finds, or to the previous one if it
 /// has ready pods. If this rollout is a rollback that stuck pods block, it is the command that replaces them. None if there is no such revision, or if this rollout is
 /// another rollback: going back would end at the revision that was rolled back.
