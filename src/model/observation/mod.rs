@@ -9,11 +9,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use crate::api::event::{Event, Events};
 use crate::api::pod::Pod;
-use crate::kind::fields::HOLD_ANNOTATION;
 use crate::kind::verdict::RolloutState;
 use crate::kind::{Workload, strategy};
 use crate::revision::{PodCount, Revision, Revisions};
@@ -299,7 +296,7 @@ impl Observation {
         }
         let counted = self.replaced_revisions().map(|revision| (ready(revision), revision));
         let mut counted: Vec<_> = counted.filter(|(ready, _)| *ready > 0).collect();
-        let start = self.start_of_plan();
+        let start = self.workload.start_of_plan();
         if let Some((_, start)) = counted.iter().find(|(_, one)| start.as_ref() == Some(&one.name)) {
             return Some(*start);
         }
@@ -309,7 +306,7 @@ impl Observation {
             [(_, revision), ..] => Some(*revision),
             // With `OnDelete` the controller records only the first revision that every pod ran.
             [] => recorded
-                .filter(|_| !self.original_strategy().as_ref().is_some_and(strategy::is_on_delete_strategy)),
+                .filter(|_| !self.workload.original_update_strategy().as_ref().is_some_and(strategy::is_on_delete_strategy)),
         }
     }
 
@@ -323,31 +320,9 @@ impl Observation {
         if workload.recorded_stable_revision().is_none() {
             return false;
         }
-        self.original_strategy().is_none_or(|original| {
+        workload.original_update_strategy().is_none_or(|original| {
             !strategy::is_on_delete_strategy(&original) && strategy::partition_of(workload, &original) == 0
         })
-    }
-
-    /// Returns the update strategy, during a hold the one before it.
-    fn original_strategy(&self) -> Option<Value> {
-        match self.stored_hold() {
-            Some(hold) => hold.get("strategy").cloned(),
-            None => strategy::update_strategy(&self.workload).cloned(),
-        }
-    }
-
-    /// Returns the name of the revision from which the plan for the live template began, if it is stored.
-    fn start_of_plan(&self) -> Option<String> {
-        let hold = self.stored_hold()?;
-        let plan = hold.get("plan")?;
-        let is_live = plan.get("template")? == &self.workload.template_digest().hex();
-        plan.get("from")?.as_str().filter(|_| is_live).map(str::to_owned)
-    }
-
-    /// Returns the annotation of a hold; null if it is not JSON.
-    fn stored_hold(&self) -> Option<Value> {
-        let hold = self.workload.object().annotation(HOLD_ANNOTATION)?;
-        Some(serde_json::from_str(hold).unwrap_or_default())
     }
 
     /// Returns the revisions whose template is not the live one.

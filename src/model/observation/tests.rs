@@ -1,5 +1,6 @@
 use super::fixture::{self, pod, revision, template};
 use super::*;
+use crate::hold::plan::{HOLD_ANNOTATION, Pace, Plan, Reach};
 use serde_json::{Value, json};
 
 /// Revision `w-NUMBER` with the image `x:NUMBER`.
@@ -124,6 +125,9 @@ fn a_record_from_before_a_partition_or_on_delete_is_not_what_served() {
         (partition(1), None, 1, Some("w-2")),
         (partition(2), None, 2, None), // a write must not depend on a guess
         (partition(0), None, 1, Some("w-1")),
+        // Another client ended the hold, and left its annotation.
+        (partition(2), Some(partition(0)), 2, None),
+        (partition(0), Some(partition(1)), 1, Some("w-1")),
         // A hold replaced the strategy.
         (partition(4), Some(on_delete), 1, Some("w-2")),
         (partition(4), Some(partition(1)), 1, Some("w-2")),
@@ -169,29 +173,37 @@ fn the_revision_from_which_a_plan_began_stays_the_stable_one() {
     for (kind, own) in
         [("Deployment", Value::Null), ("StatefulSet", json!({"rollingUpdate": {"partition": 1}}))]
     {
-        for (from, planned, on_first, expected) in [
-            ("w-1", "x:3", 1, Some("w-1")),
-            ("w-1", "x:3", 2, Some("w-1")),
-            ("w-1", "x:3", 0, Some("w-2")),
-            ("w-9", "x:3", 1, Some("w-2")),
-            ("w-9", "x:3", 2, None),
-            ("w-1", "x:2", 1, Some("w-2")), // a plan for another template
+        for (from, planned, on_first, version, is_ended, expected) in [
+            ("w-1", "x:3", 1, 1, false, Some("w-1")),
+            ("w-1", "x:3", 2, 1, false, Some("w-1")),
+            ("w-1", "x:3", 0, 1, false, Some("w-2")),
+            ("w-9", "x:3", 1, 1, false, Some("w-2")),
+            ("w-9", "x:3", 2, 1, false, None),
+            ("w-1", "x:2", 1, 1, false, Some("w-2")), // a plan for another template
+            ("w-1", "x:3", 1, 1, true, Some("w-2")),  // another client ended the hold
+            ("w-1", "x:3", 1, 9, false, Some("w-2")), // a plan of a version that is not known
         ] {
-            let spec = json!({"replicas": 4, "template": template("x:3"), "updateStrategy": own});
+            let set =
+                if kind == "Deployment" { json!({"minReadySeconds": 2_147_483_646}) } else { own.clone() };
+            let spec = json!({"replicas": 4, "template": template("x:3"), "updateStrategy": own,
+                "minReadySeconds": if is_ended { 0 } else { 2_147_483_646 }});
             let mut workload = json!({"kind": kind, "metadata": {"name": "w", "uid": "u"}, "spec": spec,
                 "status": {"currentRevision": "w-2", "updateRevision": "w-3"}});
+            if is_ended && kind == "StatefulSet" {
+                workload["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 2.into();
+            }
             let plan_template = Workload::of_json(&json!({"kind": kind, "metadata": {"name": "w"},
                 "spec": {"template": template(planned)}}));
-            let digest = plan_template.unwrap().template_digest().hex();
-            let hold =
-                json!({"version": 1, "set": {}, "strategy": own, "plan": {"template": digest, "from": from}});
+            let digest = plan_template.unwrap().template_digest();
+            let plan = Plan::new(&digest, Some(from.to_owned()), Pace::default(), Reach::All);
+            let hold = json!({"version": version, "set": set, "strategy": own, "plan": plan});
             workload["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
             let pods = ["w-2", "w-2", "w-3"].into_iter().chain((0..on_first).map(|_| "w-1"));
             let pods =
                 pods.enumerate().map(|(index, revision)| pod(kind, &format!("w-{index}"), revision, true));
             let observed = fixture::observation(&workload, [1, 2, 3].map(numbered), pods);
             let stable = observed.stable().map(|stable| stable.name.as_str());
-            assert_eq!(stable, expected, "{kind} {from} {planned} {on_first}");
+            assert_eq!(stable, expected, "{kind} {from} {planned} {on_first} {version} {is_ended}");
         }
     }
 }

@@ -316,6 +316,21 @@ impl Hold {
     }
 }
 
+impl Workload {
+    /// Returns the update strategy that a hold in force replaced, or the present one.
+    pub(crate) fn original_update_strategy(&self) -> Option<Value> {
+        match Hold::in_force(self) {
+            Some(hold) => hold.original_strategy(self).cloned(),
+            None => strategy::update_strategy(self).cloned(),
+        }
+    }
+
+    /// Returns the name of the revision from which the plan in force began, if it is for the live template.
+    pub(crate) fn start_of_plan(&self) -> Option<String> {
+        Plan::in_force(self).filter(|plan| plan.is_for_live_template(self))?.from
+    }
+}
+
 impl Plan {
     /// Returns the plan that holds a workload, if it is readable.
     #[must_use]
