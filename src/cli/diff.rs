@@ -37,9 +37,9 @@ use crate::render::ui::DocumentForm;
 pub(super) struct DiffArgs {
     /// The workload, as TYPE/NAME or TYPE NAME, and the revisions to compare [default: previous current]
     ///
-    /// If no revision has the live template yet, the default is: current live.
+    /// If no revision has the live template yet, the second one is live.
     ///
-    /// A revision is a number, current, previous, -N (N before the current one), the name of its
+    /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest. live is the template in
     /// the workload's spec. A second TYPE/NAME compares the live templates of two workloads.
     #[arg(value_name = "TARGET [FROM [TO]]", allow_negative_numbers = true)]
@@ -120,11 +120,11 @@ impl DiffArgs {
             ([_, rest @ ..], Some(_)) => return Err(too_many_elsewhere(rest)),
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
-        let is_default = sides.is_empty() && elsewhere.is_none();
+        let to_is_default = sides.len() < 2 && elsewhere.is_none();
         let target = NamedTarget { namespace: access.namespace.clone(), ..target };
         let unified = (!self.stat).then_some(self.format.context);
         let (output, secrets, exit_code) = (self.output, self.format.secrets(), self.exit_code);
-        Ok(Request { target, from, to, is_default, elsewhere, output, unified, secrets, exit_code })
+        Ok(Request { target, from, to, to_is_default, elsewhere, output, unified, secrets, exit_code })
     }
 
     /// Returns where the other workload is; none to compare templates of one workload.

@@ -30,7 +30,7 @@ pub(super) struct HistoryArgs {
 
     /// Show one revision, as kubectl does
     ///
-    /// A revision is a number, current, previous, -N (N before the current one), the name of its
+    /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
     revision: Option<String>,

@@ -18,8 +18,8 @@ use crate::model::text::go_duration::StartTime;
 
 /// Roll back to an earlier revision
 ///
-/// Without --to-revision, this is the revision before the current one. For a workload that pause or step
-/// holds, it is the revision that ran before the hold. On a terminal the changes and their effect on the
+/// Without --to-revision, this is the previous revision: the one before the current one, and for a workload that pause or
+/// step holds, the one that ran before the hold. A rollback of step that is under way is completed. On a terminal the changes and their effect on the
 /// pods are shown first. One patch applies the rollback, and fails if the workload changed since it was
 /// read. The workload's annotations stay, except the change-cause, which is the revision's.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(super) struct UndoArgs {
 
     /// Roll back to this revision
     ///
-    /// A revision is a number, current, previous, -N (N before the current one), stable (the one that
+    /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), stable (the one that
     /// served before the rollout began), the name of its ReplicaSet or ControllerRevision, hash:HASH, or a
     /// prefix of its digest.
     #[arg(long, visible_alias = "to", value_name = "REVISION", allow_hyphen_values = true)]
@@ -127,11 +127,11 @@ impl UndoArgs {
         let counts_back = matches!(word, Some(RevisionWord::Back(_)));
         let to_revision = match word {
             // In kubectl 0 is the default.
-            Some(RevisionWord::Back(1) | RevisionWord::Number(0)) => TargetRevision::Previous,
+            Some(RevisionWord::Number(0)) => TargetRevision::Default,
             Some(word) => TargetRevision::Named(word),
             None if self.to_revision.is_some() => TargetRevision::Stable,
             None if self.failed => TargetRevision::StableOrPrevious,
-            None => TargetRevision::Previous,
+            None => TargetRevision::Default,
         };
         let mut write = self.write;
         if self.failed {

@@ -86,3 +86,39 @@ fn a_duplicate_number_means_the_current_revision() {
     let output = Run::of(["history", "deploy/a", "--from", "-", "--revision", "2"]).stdin(snapshot).run();
     assert!(output.stdout.contains("Image:\tx:2"), "{}{}", output.stdout, output.stderr);
 }
+
+/// The template of a paused Deployment has no revision yet, and in a hold the revision before the current one never served.
+#[tokio::test(start_paused = true)]
+async fn previous_is_the_revision_that_undo_goes_back_to_for_every_verb() {
+    for (kind, hold, flags) in [("deployment", None, " --resume"), ("statefulset", Some("pause"), "")] {
+        let cluster = Cluster::simulated().start();
+        let key = match kind {
+            "deployment" => cluster.deployment(2, &json!({})),
+            _ => cluster.stateful_set(2, &json!({})),
+        };
+        cluster.advance(60).await;
+        for image in ["app:2.0", "app:3.0"] {
+            cluster.editor().set_image(&key, image);
+            cluster.advance(60).await;
+        }
+        let target = format!("{kind}/{}", key.name);
+        match hold {
+            None => cluster.editor().patch(&key, &json!({"spec": {"paused": true}})),
+            Some(hold) => drop(cluster.run(&format!("{hold} {target}")).await),
+        }
+        for image in ["app:4.0", "app:5.0"] {
+            cluster.editor().set_image(&key, image);
+            cluster.advance(10).await;
+        }
+        for (word, number) in [("previous", "3"), ("-1", "3"), ("-2", "2")] {
+            let undo = cluster.run(&format!("undo {target} --to={word}{flags} --dry-run")).await;
+            let title = undo.stdout.lines().next().unwrap_or_default();
+            assert!(title.ends_with(&format!(" {number}")), "{word} {}", undo.transcript);
+            let history = cluster.run(&format!("history {target} --revision={word}")).await;
+            assert!(history.stdout.contains(&format!("revision #{number}")), "{word} {}", history.transcript);
+            let diff = cluster.run(&format!("diff {target} {word} --stat")).await;
+            let title = diff.stdout.lines().next().unwrap_or_default();
+            assert!(title.contains(&format!("revision {number} -> ")), "{word} {}", diff.transcript);
+        }
+    }
+}

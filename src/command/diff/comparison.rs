@@ -5,16 +5,22 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::cluster::reader::{Needs, read_one};
+use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
+use crate::model::change::undo::find_revision;
 use crate::model::diff::{Diff, yaml};
+use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::kind::update_budget::PodUpdatePolicy;
+use crate::model::observation::Observation;
+use crate::model::revision::RevisionWord;
 use crate::model::revision::template::Template;
-use crate::model::revision::{RevisionWord, Revisions};
 use crate::model::text::json::Digest;
 use crate::model::text::shell_command::command;
+use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 use crate::render::{diff as render, pods};
 use crate::world::Environment;
@@ -95,6 +101,24 @@ pub enum TemplateRef {
 /// The word for the template in the workload's spec.
 pub(super) const LIVE: &str = "live";
 
+/// Reads the revisions of a workload for the words of a command. If one counts back and the workload is held, what served before
+/// the hold depends on the pods too.
+pub(super) async fn read_for(
+    words: &[&TemplateRef],
+    workload: Workload,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<Observation> {
+    let counts_back = words.iter().any(|word| matches!(word, TemplateRef::Revision(RevisionWord::Back(_))));
+    let needs =
+        if counts_back && Hold::in_force(&workload).is_some() { Needs::PODS } else { Needs::REVISIONS };
+    let (observed, notes) = read_one(workload, needs, source).await;
+    for note in &notes {
+        messages.err_line_once(note);
+    }
+    observed
+}
+
 /// A template and its name in the output: `revision 3` or `live`.
 pub(super) struct LabelledTemplate {
     pub(super) label: String,
@@ -102,14 +126,18 @@ pub(super) struct LabelledTemplate {
 }
 
 impl LabelledTemplate {
-    pub(super) fn of(word: &TemplateRef, workload: &Workload, revisions: &Revisions) -> Result<Self> {
+    pub(super) fn of(word: &TemplateRef, observed: &Observation) -> Result<Self> {
+        let workload = &observed.workload;
         let word = match word {
             TemplateRef::Live => return Ok(Self { label: LIVE.to_owned(), template: workload.template() }),
             TemplateRef::Revision(word) => word,
         };
+        let revisions = &observed.revisions;
         let revision = match word {
-            RevisionWord::Back(_) if revisions.len() == 1 => return Err(only_one_revision(workload)),
-            word => word.find(revisions).map_err(|error| with_history_hint(error, workload))?,
+            RevisionWord::Back(_) if revisions.len() == 1 && revisions.current().is_some() => {
+                return Err(only_one_revision(workload));
+            }
+            word => find_revision(word, "", observed).map_err(|error| with_history_hint(error, workload))?,
         };
         Ok(Self { label: format!("revision {}", revision.label()), template: revision.template() })
     }

@@ -1,8 +1,7 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
-use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef};
+use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef, read_for};
 use crate::cluster::notice::Listener;
-use crate::cluster::reader::read_revisions;
 use crate::cluster::source::{Access, Source};
 use crate::command::targets::{NamedTarget, find_workload};
 use crate::error::{Error, ErrorKind, Result};
@@ -10,8 +9,9 @@ use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::portable_template::ComparableTemplates;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
-use crate::model::revision::Revisions;
+use crate::model::observation::Observation;
 use crate::render::diff::OtherWorkload;
+use crate::render::message_writer::MessageWriter;
 use crate::snapshot::Snapshot;
 use crate::world::{InputPath, World};
 
@@ -80,10 +80,10 @@ pub(super) async fn compare(
     [from, to]: [&TemplateRef; 2],
     secrets: SecretValues,
     elsewhere: &Elsewhere,
-    source: &Source,
-    other_source: &Source,
+    [source, other_source]: [&Source; 2],
+    messages: &MessageWriter,
 ) -> Result<ComparedTemplates> {
-    let this = async { read(find_workload(target, source).await?, from, source).await };
+    let this = async { read(find_workload(target, source).await?, from, source, messages).await };
     let other = async {
         // Without a namespace of its own a manifest belongs to that of the first workload.
         let namespace = elsewhere.namespace.as_ref().or(target.namespace.as_ref()).cloned();
@@ -95,7 +95,7 @@ pub(super) async fn compare(
             } else {
                 find_workload(&NamedTarget { namespace, ..other }, other_source).await
             };
-        read(other?, to, other_source).await
+        read(other?, to, other_source, messages).await
     };
     let (this, other) = tokio::join!(biased; this, other);
     let (this, other) = (this?, other.map_err(|error| elsewhere.placed(error))?);
@@ -109,14 +109,18 @@ struct Side {
 }
 
 /// Reads the template of a side. The live template needs no revisions.
-async fn read(workload: Workload, word: &TemplateRef, source: &Source) -> Result<Side> {
-    let template = if *word == TemplateRef::Live {
-        LabelledTemplate::of(word, &workload, &Revisions::of(&workload, []))?
+async fn read(
+    workload: Workload,
+    word: &TemplateRef,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<Side> {
+    let observed = if *word == TemplateRef::Live {
+        Observation::of_alone(workload)
     } else {
-        let observed = read_revisions(workload.clone(), source).await?;
-        LabelledTemplate::of(word, &observed.workload, &observed.revisions)?
+        read_for(&[word], workload, source, messages).await?
     };
-    Ok(Side { workload, template })
+    Ok(Side { template: LabelledTemplate::of(word, &observed)?, workload: observed.workload })
 }
 
 /// Finds a workload among the objects of a file.

@@ -6,10 +6,9 @@ pub mod elsewhere;
 pub use comparison::TemplateRef;
 pub(in crate::command) use comparison::show_lines;
 
-use self::comparison::{ComparedTemplates, LabelledTemplate};
+use self::comparison::{ComparedTemplates, LabelledTemplate, read_for};
 use self::elsewhere::Elsewhere;
 use super::CommandOutcome;
-use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::targets::{NamedTarget, find_workload};
@@ -18,7 +17,7 @@ use crate::exit::Exit;
 use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::observation::Observation;
-use crate::model::revision::RevisionWord;
+use crate::render::message_writer::MessageWriter;
 use crate::render::ui::{DocumentForm, Ui};
 
 /// The arguments of `diff`.
@@ -30,9 +29,8 @@ pub struct Request {
     pub from: TemplateRef,
     /// The template to compare it with: of the same workload, or of the one elsewhere.
     pub to: TemplateRef,
-    /// Whether neither was given: the previous revision and the current one, or a revision and the live template
-    /// that it has not.
-    pub is_default: bool,
+    /// Whether the second one was not given: the current revision, or the live template that no revision has yet.
+    pub to_is_default: bool,
     /// Where the other workload is; none to compare templates of one workload.
     pub elsewhere: Option<Elsewhere>,
     /// The form of the document with the changes; none for words.
@@ -52,9 +50,17 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         Some(elsewhere) => {
             let (target, sides) = (&request.target, [&request.from, &request.to]);
             let other_source = context.other_source.unwrap_or(source);
-            elsewhere::compare(target, sides, request.secrets, elsewhere, source, other_source).await?
+            elsewhere::compare(
+                target,
+                sides,
+                request.secrets,
+                elsewhere,
+                [source, other_source],
+                &ui.messages(),
+            )
+            .await?
         }
-        None => compare_revisions(request, source).await?,
+        None => compare_revisions(request, source, &ui.messages()).await?,
     };
     let document = request.output.is_some().then(|| comparison.json());
     if document.is_none() {
@@ -74,17 +80,18 @@ pub(super) fn diff_exit(exit: Exit) -> Exit {
     if exit == Exit::Error { Exit::Unfinished } else { exit }
 }
 
-async fn compare_revisions(request: &Request, source: &Source) -> Result<ComparedTemplates> {
+async fn compare_revisions(
+    request: &Request,
+    source: &Source,
+    messages: &MessageWriter,
+) -> Result<ComparedTemplates> {
     let workload = find_workload(&request.target, source).await?;
-    let Observation { workload, revisions, .. } = read_revisions(workload, source).await?;
-    let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
-    let (from, to) = if is_unreleased {
-        (&TemplateRef::Revision(RevisionWord::Current), &TemplateRef::Live)
-    } else {
-        (&request.from, &request.to)
-    };
-    let from = LabelledTemplate::of(from, &workload, &revisions)?;
-    let to = LabelledTemplate::of(to, &workload, &revisions)?;
+    let observed = read_for(&[&request.from, &request.to], workload, source, messages).await?;
+    let is_released = observed.revisions.current().is_some() || observed.revisions.is_empty();
+    let to = if request.to_is_default && !is_released { &TemplateRef::Live } else { &request.to };
+    let from = LabelledTemplate::of(&request.from, &observed)?;
+    let to = LabelledTemplate::of(to, &observed)?;
+    let Observation { workload, revisions, .. } = observed;
     let live = revisions.current().map_or_else(
         || "live (no revision yet)".to_owned(),
         |current| format!("live (revision {})", current.label()),

@@ -7,6 +7,7 @@ use crate::cluster::reader::{Needs, read_all};
 use crate::command::context::Context;
 use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
 use crate::error::{Error, Result};
+use crate::model::change::undo::find_revision;
 use crate::model::diff::shown;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -62,7 +63,9 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let keep = |workload: Workload| if pods { workload.with_template_owners_only() } else { workload };
     let found = find_workloads(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
-    let needs = Needs { whole_objects: prints_documents && !pods, pods, ..Needs::REVISIONS };
+    let counts_back = matches!(request.revision, Some(RevisionWord::Back(_)));
+    let needs =
+        Needs { whole_objects: prints_documents && !pods, pods: pods || counts_back, ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.err_lines(&read.notes);
     let mut documents = Vec::new();
@@ -120,7 +123,7 @@ fn show(
         }
         (_, None) => ui.out_lines(&render::table(&history(), request.table_options(ui))),
         (_, Some(word)) => {
-            let revision = word.find_for_flag("--revision", &observed.revisions)?;
+            let revision = find_revision(word, "--revision ", observed)?;
             let template = render::described_template(&observed.workload, revision);
             let template = shown(&template, context.secret_values);
             ui.out_text(&render::one_revision(&observed.workload, revision, &template));
@@ -131,7 +134,7 @@ fn show(
 
 fn documents(observed: &Observation, request: &Request) -> Result<Vec<serde_json::Value>> {
     let revisions = match &request.revision {
-        Some(word) => vec![word.find_for_flag("--revision", &observed.revisions)?],
+        Some(word) => vec![find_revision(word, "--revision ", observed)?],
         None => render::by_number(&observed.revisions).into_values().collect(),
     };
     let document =

@@ -157,7 +157,7 @@ async fn roll_back_workload(
         }
         // A release between the reads of the workload and of its revisions was the newest revision, and so the target.
         let is_newer = |current: &Revision| current.number.known() < target.number.known();
-        let was_released = !matches!(request.to_revision, TargetRevision::Named(_))
+        let was_released = (request.counts_back || !matches!(request.to_revision, TargetRevision::Named(_)))
             && observed.revisions.current().is_some_and(is_newer);
         let again = reread(&observed.workload, writer.context.source).await?;
         // If only the plan of `step` moved on, there is no external change: the rollback ends the plan.

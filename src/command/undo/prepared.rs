@@ -166,7 +166,7 @@ async fn wait_until_observed(
 /// Finds the revision to roll a workload back to.
 pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Result<&'a Revision> {
     let blocked = blocked_rollback(observed)
-        .filter(|_| request.failed || request.to_revision == TargetRevision::Previous);
+        .filter(|_| request.failed || request.to_revision == TargetRevision::Default);
     let found = match blocked {
         Some(current) if request.options.replace_stuck_pods => Ok(current),
         Some(current) if request.failed => return Err(already_rolled_back(observed, current)),

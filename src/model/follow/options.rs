@@ -8,6 +8,7 @@ use crate::api::managed_fields::last_author_since;
 use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::cause::{AllowedRestarts, Cause, CauseId, Severity};
+use crate::change::undo::find_revision;
 use crate::error::Result;
 use crate::hold::plan::Amount;
 use crate::kind::verdict::{Counts, RolloutState, Verdict};
@@ -305,7 +306,7 @@ impl ExpectedRevision {
                 return Ok(Some(RevisionMatch::NotYet("the controller to observe the change".to_owned())));
             }
             word => {
-                let named = word.find(&observation.revisions)?;
+                let named = find_revision(word, "", observation)?;
                 *self = Self::Found { template: named.digest, label: named.label(), number: None };
                 return Ok(None);
             }

@@ -300,20 +300,6 @@ impl Revisions {
         self.current().or(self.last())
     }
 
-    /// Returns the revision `steps` before the current one.
-    #[must_use]
-    pub fn steps_back(&self, steps: usize) -> Option<&Revision> {
-        let current = self.current.or(self.list.len().checked_sub(1))?;
-        self.at(current.checked_sub(steps)?)
-    }
-
-    /// Returns the revision `steps` before the live template. While that has no revision, the newest one is the first before
-    /// it.
-    #[must_use]
-    pub fn before_live(&self, steps: usize) -> Option<&Revision> {
-        self.at(self.current.unwrap_or(self.list.len()).checked_sub(steps)?)
-    }
-
     /// Whether this is the current revision.
     #[must_use]
     pub fn is_current(&self, revision: &Revision) -> bool {

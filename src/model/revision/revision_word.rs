@@ -14,7 +14,7 @@ pub enum RevisionWord {
     Number(i64),
     /// `current`: the current revision.
     Current,
-    /// `previous` and `-N`: counted back from the current revision.
+    /// `previous` and `-N`: counted back from the current revision, or from what served before a hold.
     Back(usize),
     /// `hash:5f674c965`: the controller hash.
     Hash(String),
@@ -59,25 +59,16 @@ impl RevisionWord {
         Ok(Self::Name(word.to_owned()))
     }
 
-    /// Finds the revision. The hint of an error repeats `flag`.
+    /// Finds the revision of a word that depends on the stored revisions only: none for a word that counts back, for which the
+    /// hold counts too.
     ///
     /// # Errors
-    /// As [`RevisionWord::find`].
-    pub fn find_for_flag<'a>(&self, flag: &str, revisions: &'a Revisions) -> Result<&'a Revision> {
-        self.find(revisions).map_err(|error| match self.current_number(revisions) {
-            Some(now) => error.hint(format!("use {flag} {now}")),
-            None => error,
-        })
-    }
-
-    /// Finds the revision.
-    ///
-    /// # Errors
-    /// If none or several match. The message lists the candidates.
-    pub fn find<'a>(&self, revisions: &'a Revisions) -> Result<&'a Revision> {
+    /// If none or several match. The message lists the candidates, and the hint of a number that the revision had before names
+    /// its number now, after `flag`.
+    pub(crate) fn find<'a>(&self, flag: &str, revisions: &'a Revisions) -> Result<&'a Revision> {
         let named = match self {
+            Self::Back(_) => Vec::new(),
             Self::Current => revisions.current_or_newest().into_iter().collect(),
-            Self::Back(steps) => revisions.steps_back(*steps).into_iter().collect(),
             Self::Number(number) => numbered(revisions, *number),
             Self::Hash(hash) => all(revisions, |revision| revision.hash == *hash),
             Self::Digest(prefix) => all(revisions, |revision| revision.digest.hex().starts_with(prefix)),
@@ -85,7 +76,7 @@ impl RevisionWord {
         };
         match named.as_slice() {
             [revision] => Ok(revision),
-            [] => Err(self.missing(revisions)),
+            [] => Err(self.missing(flag, revisions)),
             several => Err(self.ambiguous(several)),
         }
     }
@@ -98,14 +89,14 @@ impl RevisionWord {
         let stored = revisions.iter().filter_map(|revision| revision.number.known()).max();
         match (self, stored) {
             (Self::Number(number), Some(stored)) if *number > newest.max(stored).saturating_add(1) => {
-                Err(self.missing(revisions))
+                Err(self.missing("", revisions))
             }
             _ => Ok(()),
         }
     }
 
     /// Returns the error for a word that means none of the revisions.
-    pub(crate) fn missing(&self, revisions: &Revisions) -> Error {
+    pub(crate) fn missing(&self, flag: &str, revisions: &Revisions) -> Error {
         let now = self.current_number(revisions);
         let instead = match now {
             Some(now) => format!("it has number {now} now"),
@@ -114,7 +105,7 @@ impl RevisionWord {
         };
         let error = Error::new(ErrorKind::NotFound, format!("no revision {self} in the history; {instead}"));
         match (now, self) {
-            (Some(now), _) => error.hint(format!("use {now}")),
+            (Some(now), _) => error.hint(format!("use {flag}{now}")),
             (None, Self::Name(name)) if name == "stable" => {
                 error.hint("only undo --to knows stable; use its number, which history shows")
             }

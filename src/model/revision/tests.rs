@@ -85,13 +85,6 @@ fn of_equal_templates_a_deployment_uses_the_oldest_and_the_others_the_newest() {
 }
 
 #[test]
-fn steps_back_are_counted_from_the_current_revision() {
-    let revisions = revisions("DaemonSet", "x:2", &[(1, 1, "x:1"), (2, 2, "x:2"), (3, 3, "x:3")]);
-    let back = |steps| revisions.steps_back(steps).map(|revision| revision.name.as_str());
-    assert_eq!([back(0), back(1), back(2), back(usize::MAX)], [Some("r1"), Some("r0"), None, None]);
-}
-
-#[test]
 fn revisions_of_other_owners_are_ignored() {
     let stranger = json!({"kind": "ReplicaSet", "metadata": {"name": "x", "ownerReferences": [{"controller": true, "uid": "other"}]}});
     let orphan = json!({"kind": "ReplicaSet", "metadata": {"name": "y"}});

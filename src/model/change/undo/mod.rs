@@ -3,7 +3,7 @@
 
 mod target_revision;
 
-pub use target_revision::TargetRevision;
+pub use target_revision::{TargetRevision, find_revision};
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::change::effect::Effect;
 use crate::change::last_applied::synced_config;
 use crate::change::stuck_pods::stuck_pods;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hold::plan::{HOLD_ANNOTATION, Hold, require_fields};
+use crate::hold::plan::{HOLD_ANNOTATION, Hold, is_rolling_back, require_fields};
 use crate::hold::{end_pause, lost_hold};
 use crate::kind::owners::{driver_command, refuse_driven};
 use crate::kind::{Workload, strategy};
@@ -86,7 +86,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
         refuse_driven(workload, "undo")?;
         if !options.resume && Hold::in_force(workload).is_none() {
             let is_default =
-                matches!(TargetRevision::Previous.find(observation), Ok(one) if one.name == to.name);
+                matches!(TargetRevision::Default.find(observation), Ok(one) if one.name == to.name);
             return Err(refused_while_paused(observation, Some(to).filter(|_| !is_default)));
         }
         end_pause(workload, &mut patch);
@@ -198,15 +198,15 @@ pub enum Doubt<'a> {
 pub fn doubts<'a>(observation: &'a Observation, to: &Revision, word: &TargetRevision) -> Vec<Doubt<'a>> {
     let count = observation.pod_count(to).filter(|count| count.total > 0 && count.ready == 0);
     let not_ready = count.map(|count| Doubt::NotReady { pods: count.total });
-    let is_relative =
-        *word == TargetRevision::Previous || matches!(word, TargetRevision::Named(RevisionWord::Back(_)));
+    let is_previous = matches!(word, TargetRevision::Default | TargetRevision::Named(RevisionWord::Back(1)));
+    let is_relative = is_previous || matches!(word, TargetRevision::Named(RevisionWord::Back(_)));
     let current = observation.revisions.current().filter(|_| is_relative);
     let replaced = current.filter(|current| is_replaced_by_earlier(to, current));
     let replaced = replaced.zip(is_undo(&observation.workload, to)).map(|(current, is_undo)| {
         let was = current.past_numbers.last().copied();
         Doubt::ReplacedByEarlier { current, was, is_undo }
     });
-    let stable = observation.stable().filter(|_| *word == TargetRevision::Previous);
+    let stable = observation.stable().filter(|_| is_previous);
     let stable = stable.filter(|stable| stable.name != to.name);
     let not_stable = stable.map(|stable| Doubt::NotStable { stable });
     let unproven = is_unproven(observation, to, word).then_some(Doubt::Unproven);
@@ -235,7 +235,8 @@ pub fn unasked_refusal(
 ) -> Option<Error> {
     let (workload, label) = (&observation.workload, to.label());
     let target = workload.target();
-    let is_undone = || undone(observation).is_some_and(|undone| undone.name == to.name);
+    let is_undone =
+        || is_rolling_back(workload) || undone(observation).is_some_and(|undone| undone.name == to.name);
     let sentence = doubts(observation, to, word).into_iter().find_map(|doubt| match doubt {
         Doubt::Unproven => {
             Some(format!("no pod of revision {label} of {target} runs, so nothing proves that it works"))
@@ -257,7 +258,7 @@ pub fn unasked_refusal(
 #[must_use]
 pub fn undone(observation: &Observation) -> Option<&Revision> {
     let (current, previous) =
-        (observation.revisions.current()?, TargetRevision::Previous.find(observation).ok()?);
+        (observation.revisions.current()?, TargetRevision::Default.find(observation).ok()?);
     let is_undone = || is_undo(&observation.workload, previous) == Some(true);
     (is_replaced_by_earlier(previous, current) && is_undone()).then_some(previous)
 }
@@ -300,7 +301,7 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
     if is_rollback(observation) {
         return None;
     }
-    let default = TargetRevision::Previous.find(observation).ok();
+    let default = TargetRevision::Default.find(observation).ok();
     let serves = |one: &&Revision| observation.pod_count(one).is_some_and(|count| count.ready > 0);
     let serving = default.filter(serves).filter(|default| !is_rollback_from(observation, default));
     let to = TargetRevision::StableOrPrevious.find(observation).ok().or(serving)?;

@@ -13,9 +13,9 @@ use crate::text::shell_command::command;
 /// The value of `--to-revision`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TargetRevision {
-    /// The default: the revision before the current one.
+    /// The default: the previous revision, or the current one while `step` rolls back to it.
     #[default]
-    Previous,
+    Default,
     /// `stable`: the stable revision.
     Stable,
     /// The default of `--failed`: the stable revision, or the one before the current one where no other revision has pods.
@@ -31,7 +31,10 @@ impl TargetRevision {
     /// If there is none, or if several match equally. The message lists the candidates.
     pub fn find<'a>(&self, observation: &'a Observation) -> Result<&'a Revision> {
         match self {
-            Self::Previous => {
+            Self::Default if is_rolling_back(&observation.workload) => {
+                observation.revisions.current().ok_or_else(|| no_previous_revision(&observation.workload))
+            }
+            Self::Default => {
                 previous(observation)?.ok_or_else(|| no_previous_revision(&observation.workload))
             }
             Self::Stable => {
@@ -40,11 +43,7 @@ impl TargetRevision {
                 observation.stable().filter(is_ready).ok_or_else(|| no_stable_revision(observation))
             }
             Self::StableOrPrevious => stable_or_previous(observation),
-            Self::Named(word @ RevisionWord::Back(steps)) => {
-                let revisions = &observation.revisions;
-                revisions.before_live(*steps).ok_or_else(|| word.missing(revisions))
-            }
-            Self::Named(word) => word.find_for_flag("--to", &observation.revisions),
+            Self::Named(word) => find_revision(word, "--to ", observation),
         }
     }
 }
@@ -74,7 +73,7 @@ fn unproven_previous(observation: &Observation) -> Result<&Revision> {
     if is_only || observation.revisions.iter().any(has_pods) {
         return Err(no_stable_revision(observation));
     }
-    TargetRevision::Previous.find(observation)
+    TargetRevision::Default.find(observation)
 }
 
 fn already_rolled_back(observation: &Observation, from: &Revision) -> Error {
@@ -94,16 +93,35 @@ fn already_rolled_back(observation: &Observation, from: &Revision) -> Error {
     Error::new(ErrorKind::Refused, sentence).hint(hint)
 }
 
-/// Returns the newest revision other than the current one. Once the controller observed the live
-/// template, this is the one before the current revision. Until then it is the revision that the
-/// pods run.
+/// Finds the revision that a word means, the same one for every verb.
 ///
-/// A rollback of `step` under way is completed; another `undo` does not reverse it.
+/// `previous` is the revision that served before the hold in force, and without a hold the newest one but the current.
+/// `-N` is the one `N - 1` before that, without the current one.
+///
+/// # Errors
+/// If none or several match. The message lists the candidates; a hint with a number has it after `flag`.
+pub fn find_revision<'a>(
+    word: &RevisionWord,
+    flag: &str,
+    observation: &'a Observation,
+) -> Result<&'a Revision> {
+    let revisions = &observation.revisions;
+    let found = match word {
+        RevisionWord::Back(0) => revisions.current_or_newest(),
+        RevisionWord::Back(steps) => previous(observation)?.and_then(|previous| {
+            let others = revisions.iter().rev().filter(|one| !revisions.is_current(one));
+            others.skip_while(|one| one.name != previous.name).nth(steps - 1)
+        }),
+        word => return word.find(flag, revisions),
+    };
+    found.ok_or_else(|| word.missing(flag, revisions))
+}
+
+/// Returns the revision that served before a hold, or else the newest revision other than the current one. Once the
+/// controller observed the live template, this is the one before the current revision. Until then it is the revision that
+/// the pods run.
 fn previous(observation: &Observation) -> Result<Option<&Revision>> {
     let revisions = &observation.revisions;
-    if is_rolling_back(&observation.workload) {
-        return Ok(revisions.current());
-    }
     if let Some(before) = revision_before_hold(observation)? {
         return Ok(Some(before));
     }
@@ -112,7 +130,7 @@ fn previous(observation: &Observation) -> Result<Option<&Revision>> {
     match newest.number.known() {
         // Several revisions have the number: refuse, as for --to-revision.
         Some(number) if others().filter(|other| other.number.known() == Some(number)).count() > 1 => {
-            RevisionWord::Number(number).find_for_flag("--to", revisions).map(Some)
+            RevisionWord::Number(number).find("--to ", revisions).map(Some)
         }
         _ => Ok(Some(newest)),
     }
@@ -156,7 +174,7 @@ fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {
 }
 
 fn choose_one(workload: &Workload) -> String {
-    command("choose one: kubectl rollout2 undo {} --to NUMBER", [workload.command_target()])
+    command("to choose a number: kubectl rollout2 history {}", [workload.command_target()])
 }
 
 fn no_previous_revision(workload: &Workload) -> Error {
@@ -189,7 +207,7 @@ fn no_stable_revision(observation: &Observation) -> Error {
 /// command that lists all.
 fn choice(observation: &Observation) -> String {
     let target = observation.workload.command_target();
-    match TargetRevision::Previous.find(observation) {
+    match TargetRevision::Default.find(observation) {
         Ok(previous) if !is_replaced_by_current(observation, previous) => command(
             "for the revision before it: kubectl rollout2 undo {} --to {}",
             [target, observation.revisions.word_of(previous)],
@@ -256,6 +274,8 @@ pub(super) fn is_replaced_by_earlier(revision: &Revision, current: &Revision) ->
 mod tests {
     use super::*;
     use crate::change::undo::is_unproven;
+    use crate::hold::plan::{Pace, Plan, Reach};
+    use crate::kind::fields::HoldFields;
     use crate::observation::fixture::{self, pod, revision, template};
     use serde_json::{Value, json};
 
@@ -273,6 +293,55 @@ mod tests {
         fixture::observation(&object, revisions, pods)
     }
 
+    /// Holds a workload by a pause or a plan that began at a revision, and stores it as `step` and `pause` do.
+    fn held(observed: &Observation, plan_from: Option<&str>) -> Observation {
+        let (workload, mut observed) = (&observed.workload, observed.clone());
+        let fields = match workload.object().kind() {
+            "StatefulSet" => HoldFields::from([(
+                "updateStrategy",
+                json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 9}}),
+            )]),
+            _ => HoldFields::from([("updateStrategy", json!({"type": "OnDelete"}))]),
+        };
+        let hold = Hold::new(workload, fields.clone());
+        let plan = |from: &str| {
+            Plan::new(&workload.template_digest(), Some(from.to_owned()), Pace::default(), Reach::All)
+        };
+        let hold = plan_from.into_iter().fold(hold, |hold, from| hold.with_plan(plan(from)));
+        let stored = hold.into_patch(workload, Some(fields)).1;
+        observed.replace_workload(Workload::of_json(stored.after()).unwrap());
+        observed
+    }
+
+    /// Revision 3 served, 4 was released during the hold, and 5 replaced it. Every verb gets its revision from here.
+    #[test]
+    fn a_word_that_counts_back_means_one_revision() {
+        let kept = [(2, "x:2", 0), (3, "x:3", 3), (4, "x:4", 1), (5, "x:5", 0)];
+        let words = |observed: &Observation| {
+            [1, 2, 3].map(|steps| {
+                let found = find_revision(&RevisionWord::Back(steps), "", observed).ok();
+                found.and_then(|revision| revision.number.known())
+            })
+        };
+        for kind in ["DaemonSet", "StatefulSet"] {
+            let observed = observation(kind, "x:5", &json!({}), &kept);
+            assert_eq!(words(&observed), [Some(4), Some(3), Some(2)], "{kind}");
+            for plan_from in [None, Some("w-3")] {
+                let held = held(&observed, plan_from);
+                assert_eq!(words(&held), [Some(3), Some(2), None], "{kind} {plan_from:?}");
+                assert_eq!(found(&TargetRevision::Default, &held), Some(3), "{kind} {plan_from:?}");
+            }
+        }
+        for (live, expected) in [
+            ("x:9", [Some(5), Some(4), Some(3)]), // the change has no revision yet, as during a pause
+            ("x:3", [Some(5), Some(4), Some(2)]), // rolled back to 3, and not renumbered yet
+        ] {
+            let observed = observation("Deployment", live, &json!({}), &kept);
+            assert_eq!(words(&observed), expected, "{live}");
+            assert_eq!(found(&TargetRevision::Default, &observed), expected[0], "{live}");
+        }
+    }
+
     fn found(goal: &TargetRevision, observation: &Observation) -> Option<i64> {
         goal.find(observation).ok().and_then(|revision| revision.number.known())
     }
@@ -287,16 +356,16 @@ mod tests {
                 ("x:2", Some(3)), // rolled back to 2, and not renumbered yet: the pods run 3
             ] {
                 assert_eq!(
-                    found(&TargetRevision::Previous, &observation(kind, live, &json!({}), &kept)),
+                    found(&TargetRevision::Default, &observation(kind, live, &json!({}), &kept)),
                     expected,
                     "{kind} {live}"
                 );
             }
             assert_eq!(
-                found(&TargetRevision::Previous, &observation(kind, "x:1", &json!({}), &kept[..1])),
+                found(&TargetRevision::Default, &observation(kind, "x:1", &json!({}), &kept[..1])),
                 None
             );
-            assert_eq!(found(&TargetRevision::Previous, &observation(kind, "x:1", &json!({}), &[])), None);
+            assert_eq!(found(&TargetRevision::Default, &observation(kind, "x:1", &json!({}), &[])), None);
         }
     }
 
@@ -349,11 +418,11 @@ mod tests {
     fn an_ambiguous_revision_number_is_rejected() {
         let kept = [(1, "x:1", 0), (2, "x:2", 0), (2, "x:3", 0), (4, "x:4", 3)];
         let refused =
-            TargetRevision::Previous.find(&observation("Deployment", "x:4", &json!({}), &kept)).unwrap_err();
+            TargetRevision::Default.find(&observation("Deployment", "x:4", &json!({}), &kept)).unwrap_err();
         assert!(refused.to_string().contains('2'), "{refused}");
         let kept = [(1, "x:1", 0), (1, "x:2", 0), (3, "x:3", 0), (4, "x:4", 3)];
         assert_eq!(
-            found(&TargetRevision::Previous, &observation("Deployment", "x:4", &json!({}), &kept)),
+            found(&TargetRevision::Default, &observation("Deployment", "x:4", &json!({}), &kept)),
             Some(3)
         );
     }

@@ -12,7 +12,7 @@ use crate::step::*;
 /// Writes the patch of `undo`.
 fn write_undo(cluster: &mut FakeCluster) {
     let observed = cluster.observed();
-    let target = TargetRevision::Previous.find(&observed).unwrap();
+    let target = TargetRevision::Default.find(&observed).unwrap();
     let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
     assert_eq!((below.unwrap().original_partition(&observed.workload), ends_hold), (3, None));
     cluster.write(&patch);
@@ -68,7 +68,7 @@ fn a_preview_reports_a_rollback() {
 fn undo_does_not_reverse_an_interrupted_rollback() {
     let fixture = during_rollback();
     let observed = fixture.cluster.observed();
-    let target = TargetRevision::Previous.find(&observed).unwrap();
+    let target = TargetRevision::Default.find(&observed).unwrap();
     assert!(is_live(&observed, target));
 }
 
@@ -80,7 +80,7 @@ fn an_undo_to_the_first_revision_is_no_mere_change() {
         fixture.pass(30);
         if image == 1 {
             let observed = fixture.cluster.observed();
-            let target = TargetRevision::Previous.find(&observed).unwrap();
+            let target = TargetRevision::Default.find(&observed).unwrap();
             let Undo { patch, below, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
             assert_eq!(below, None);
             fixture.cluster.write(&patch);
@@ -105,6 +105,6 @@ fn undo_refuses_a_plan_that_the_outdated_pods_contradict() {
     assert_eq!(hold["plan"]["from"], "db-1");
     hold["plan"]["from"] = "db-2".into();
     fixture.cluster.object["metadata"]["annotations"][HOLD_ANNOTATION] = hold.to_string().into();
-    let error = TargetRevision::Previous.find(&fixture.cluster.observed()).unwrap_err();
+    let error = TargetRevision::Default.find(&fixture.cluster.observed()).unwrap_err();
     assert!(error.to_string().ends_with("but the outdated pods run revision 1"), "{error}");
 }

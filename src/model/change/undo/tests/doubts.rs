@@ -71,7 +71,7 @@ fn what_was_undone_just_before_is_doubtful() {
         ("Deployment", [(1, 1, "x:2", ""), (4, 2, "x:1", "2")], &[]), // it undid revision 3, which is not kept
     ] {
         let observation = written_by(&[("kubectl-rollout2", "Update")], observation(kind, &kept, &[]));
-        assert_eq!(doubts_of(&observation, &TargetRevision::Previous), expected, "{kind} {kept:?}");
+        assert_eq!(doubts_of(&observation, &TargetRevision::Default), expected, "{kind} {kept:?}");
         let counted_back = TargetRevision::Named(RevisionWord::Back(1));
         assert_eq!(doubts_of(&observation, &counted_back), expected, "--to previous, {kind} {kept:?}");
         let named = doubts_of(&observation, &TargetRevision::Stable);
@@ -92,7 +92,7 @@ fn only_undo_undoes_and_the_purpose_of_other_clients_is_unknown() {
         (&[("kubectl-client-side-apply", "Update")], &[]),
     ] {
         let observation = written_by(managers, observation("Deployment", &UNDONE, &[]));
-        assert_eq!(doubts_of(&observation, &TargetRevision::Previous), expected, "{managers:?}");
+        assert_eq!(doubts_of(&observation, &TargetRevision::Default), expected, "{managers:?}");
     }
 }
 
@@ -112,7 +112,7 @@ fn a_revision_whose_pods_are_not_ready_is_doubtful() {
     let kept = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
     for (pods, expected) in [(&[false, false][..], &["2 not ready"][..]), (&[false, true], &[]), (&[], &[])] {
         let observation = observation("Deployment", &kept, pods);
-        for word in [TargetRevision::Previous, TargetRevision::Stable] {
+        for word in [TargetRevision::Default, TargetRevision::Stable] {
             assert_eq!(doubts_of(&observation, &word), expected);
         }
     }
@@ -124,9 +124,9 @@ fn the_default_target_is_doubtful_if_another_revision_serves() {
     for (pods, expected) in [(&[true, true][..], &["1 is stable"][..]), (&[false], &[]), (&[], &[])] {
         let observation = observation("Deployment", &kept, pods);
         let target = observation.revisions.iter().find(|revision| revision.name == "x:3").unwrap();
-        let found = TargetRevision::Previous.find(&observation).unwrap();
+        let found = TargetRevision::Default.find(&observation).unwrap();
         assert_eq!(found.name, target.name);
-        assert_eq!(words(doubts(&observation, target, &TargetRevision::Previous)), expected, "{pods:?}");
+        assert_eq!(words(doubts(&observation, target, &TargetRevision::Default)), expected, "{pods:?}");
         let named = TargetRevision::Named(crate::revision::RevisionWord::Number(2));
         assert!(doubts(&observation, target, &named).is_empty(), "the user chose the revision");
     }
@@ -160,7 +160,7 @@ fn a_revision_of_which_no_pod_runs_is_unproven_only_for_failed() {
     let target = TargetRevision::StableOrPrevious.find(&observation).unwrap();
     let doubts = |word| words(doubts(&observation, target, &word));
     assert_eq!(doubts(TargetRevision::StableOrPrevious), ["unproven"]);
-    assert!(doubts(TargetRevision::Previous).is_empty(), "as after every complete rollout");
+    assert!(doubts(TargetRevision::Default).is_empty(), "as after every complete rollout");
     let served = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
     let served = self::observation("Deployment", &served, &[true]);
     let target = TargetRevision::StableOrPrevious.find(&served).unwrap();

@@ -43,7 +43,7 @@ fn observation(kind: &str, rest: &Value) -> Observation {
 }
 
 fn undone<'a>(observation: &'a Observation, options: &UndoOptions) -> Undo<'a> {
-    undo(observation, TargetRevision::Previous.find(observation).unwrap(), options).unwrap()
+    undo(observation, TargetRevision::Default.find(observation).unwrap(), options).unwrap()
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn the_change_cause_is_the_revisions_or_the_one_given_or_none() {
         let undo = undo(&observation, target, options).unwrap();
         undo.patch.after()["metadata"]["annotations"].get(CHANGE_CAUSE).cloned()
     };
-    let target = TargetRevision::Previous.find(&observation).unwrap();
+    let target = TargetRevision::Default.find(&observation).unwrap();
     assert_eq!(cause(target, &UndoOptions::default()), Some(json!("first")));
     let given = UndoOptions { change_cause: Some("OPS-1".to_owned()), ..UndoOptions::default() };
     assert_eq!(cause(target, &given), Some(json!("OPS-1")));
@@ -126,7 +126,7 @@ fn the_hint_of_a_paused_deployment_names_a_revision_that_is_not_the_default() {
 #[test]
 fn a_paused_deployment_is_refused_unless_it_is_to_be_resumed() {
     let observation = observation("Deployment", &json!({"spec": {"paused": true}}));
-    let target = TargetRevision::Previous.find(&observation).unwrap();
+    let target = TargetRevision::Default.find(&observation).unwrap();
     let refused = undo(&observation, target, &UndoOptions::default()).unwrap_err();
     assert_eq!(refused.hint_text(), Some("kubectl rollout2 undo deployment/w --resume"));
     let undo = undone(&observation, &UndoOptions { resume: true, ..UndoOptions::default() });
@@ -159,7 +159,7 @@ fn the_plan_of_a_deployment_is_not_kept_for_another_template() {
     let fields = HoldFields::from([("minReadySeconds", 2_147_483_646.into())]);
     let hold = Hold::new(&workload, fields.clone()).with_plan(plan);
     observation.workload = Workload::of_json(hold.into_patch(&workload, Some(fields)).1.after()).unwrap();
-    let target = TargetRevision::Previous.find(&observation).unwrap();
+    let target = TargetRevision::Default.find(&observation).unwrap();
     let refused =
         undo(&observation, target, &UndoOptions { keep_hold: true, ..UndoOptions::default() }).unwrap_err();
     let sentence = "the hold of deployment/w is for its live template, and cannot be kept for another one";
