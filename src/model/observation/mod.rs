@@ -305,8 +305,13 @@ impl Observation {
             [(most, _), (next, _), ..] if most == next => None,
             [(_, revision), ..] => Some(*revision),
             // With `OnDelete` the controller records only the first revision that every pod ran.
-            [] => recorded
-                .filter(|_| !self.workload.original_update_strategy().as_ref().is_some_and(strategy::is_on_delete_strategy)),
+            [] => recorded.filter(|_| {
+                !self
+                    .workload
+                    .original_update_strategy()
+                    .as_ref()
+                    .is_some_and(strategy::is_on_delete_strategy)
+            }),
         }
     }
 

@@ -254,7 +254,7 @@ mod tests {
             let workload = json!({"kind": "Deployment", "metadata": {"name": "w", "uid": "u"}, "spec": {}});
             let revision = |number: i64| fixture::revision(&format!("w-{number}"), number, &json!({}));
             let observed = fixture::observation(&workload, numbers.into_iter().map(revision), []);
-            let error = RevisionWord::Number(99).find(&observed.revisions).unwrap_err();
+            let error = RevisionWord::Number(99).find("", &observed.revisions).unwrap_err();
             assert_eq!(error.to_string(), format!("no revision 99 in the history; {expected}"));
         }
     }
