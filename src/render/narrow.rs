@@ -119,7 +119,8 @@ mod tests {
             (39, &["NAME  CHANGES             CAUSE", "web   image shop/web:1.1  because of it"][..]),
             (35, &["NAME  CHANGES         CAUSE", "web   image shop/we…  because of it"]),
             (32, &["NAME  CHANGES", "web   image shop/web:1.1", "    because of it"]),
-            (20, &["NAME", "web", "    image", "    shop/web:1.1", "    because of it"]),
+            (20, &["NAME  CHANGES", "web   image shop/we…", "    because of it"]),
+            (17, &["NAME", "web", "    image", "    shop/web:1.1", "    because of it"]),
         ] {
             assert_eq!(texts(width, &all), expected, "{width}");
         }
