@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A process, so that another one on its host can find it again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
-    /// The host on which the number is valid. On Linux it includes the boot and the namespace of process numbers:
-    /// containers may share a host name and still count their own processes.
+    /// The host on which the number is valid, with the boot and the namespace of process numbers: containers may share a
+    /// host name and still count their own processes.
     pub host: String,
-    /// The number of the process. On Linux with its start time, because a number is used again.
+    /// The number of the process with its start time, because a number is used again.
     pub id: String,
 }
 
@@ -26,7 +26,7 @@ pub enum Processes {
 }
 
 impl Processes {
-    /// Returns this process, if it can be found again.
+    /// Returns this process, if it can be found again: on Linux. Elsewhere nothing tells two hosts of one name apart.
     #[must_use]
     pub fn this(&self) -> Option<Process> {
         match self {
@@ -69,32 +69,25 @@ fn this() -> Option<Process> {
     Some(Process { host, id: format!("{number}/{started}") })
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
-fn this() -> Option<Process> {
-    Some(Process { host: host()?, id: std::process::id().to_string() })
-}
-
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 fn this() -> Option<Process> {
     None
 }
 
 /// Whether no process of this host has this id.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn is_gone(id: &str) -> bool {
     use rustix::io::Errno;
     use rustix::process::{Pid, test_kill_process};
-    let (number, started) =
-        id.split_once('/').map_or((id, None), |(number, started)| (number, Some(started)));
+    let Some((number, started)) = id.split_once('/') else { return false };
     let Some(pid) = number.parse().ok().and_then(Pid::from_raw) else { return false };
     // Another user's process answers with EPERM. That of a number which is used again has another start time.
     test_kill_process(pid) == Err(Errno::SRCH)
-        || started
-            .zip(state_and_start(number))
-            .is_some_and(|(started, (state, now))| now != started || matches!(state.as_str(), "Z" | "X"))
+        || state_and_start(number)
+            .is_some_and(|(state, now)| now != started || matches!(state.as_str(), "Z" | "X"))
 }
 
-#[cfg(not(unix))]
+#[cfg(not(target_os = "linux"))]
 fn is_gone(_: &str) -> bool {
     false
 }
@@ -106,11 +99,6 @@ fn state_and_start(number: &str) -> Option<(String, String)> {
     // The name in `12 (sh) S 3 12 ...` may contain spaces and parentheses.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     Some((fields.next()?.to_owned(), fields.nth(18)?.to_owned()))
-}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-fn state_and_start(_: &str) -> Option<(String, String)> {
-    None
 }
 
 /// Makes this process, and those that it starts, leave no core dump (`RLIMIT_CORE`), which others may read: tokens and
@@ -125,7 +113,7 @@ pub fn disable_core_dumps() {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
@@ -133,19 +121,16 @@ mod tests {
     fn a_process_has_ended_when_its_host_does_not_show_it() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let this = Processes::System.this().unwrap();
-        let is_linux = cfg!(target_os = "linux");
         let number = child.id().to_string();
-        let id = if is_linux { format!("{number}/{}", state_and_start(&number).unwrap().1) } else { number };
+        let id = format!("{number}/{}", state_and_start(&number).unwrap().1);
         let process = Process { host: this.host.clone(), id };
         assert!(!Processes::System.has_ended(&this));
         assert!(!Processes::System.has_ended(&process));
         let reused = Process { id: format!("{}/1", child.id()), ..process.clone() };
-        assert_eq!(Processes::System.has_ended(&reused), is_linux, "the number is used again");
+        assert!(Processes::System.has_ended(&reused), "the number is used again");
         child.kill().unwrap();
-        if is_linux {
-            while state_and_start(&child.id().to_string()).is_some_and(|(state, _)| state != "Z") {}
-            assert!(Processes::System.has_ended(&process), "its parent has not asked for its exit code yet");
-        }
+        while state_and_start(&child.id().to_string()).is_some_and(|(state, _)| state != "Z") {}
+        assert!(Processes::System.has_ended(&process), "its parent has not asked for its exit code yet");
         child.wait().unwrap();
         assert!(Processes::System.has_ended(&process));
         let elsewhere = Process { host: "another".to_owned(), ..process.clone() };
@@ -158,7 +143,7 @@ mod tests {
         for id in ["", "x", "0", "-1", "1/2/3x", "99999999999999"] {
             let process = Process { host: host.clone(), id: id.to_owned() };
             let is_first = id == "1/2/3x"; // process 1 lives, and started at another time
-            assert_eq!(Processes::System.has_ended(&process), is_first && cfg!(target_os = "linux"), "{id}");
+            assert_eq!(Processes::System.has_ended(&process), is_first, "{id}");
         }
     }
 }
