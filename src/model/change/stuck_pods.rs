@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::api::pod::Pod;
 use crate::engine::PodRef;
 use crate::hold::plan::Hold;
@@ -64,7 +62,8 @@ pub fn stuck_pods<'a>(
 /// controller creates pods in ascending order, so one with a lower ordinal blocks that replacement and is deleted first.
 /// No pod is deleted before the controller observed the rollback, because it would come back on the failed revision.
 ///
-/// A controller that replaces such a pod itself, as newer ones do, needs no deletion. So nothing may have moved for a moment.
+/// A controller that replaces such a pod itself, as newer ones do, needs no deletion. So the pod must have been the next one
+/// for a moment. The status says nothing about that: it changes with the readiness of any pod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StuckPodDeletions {
     deleted: BTreeSet<String>,
@@ -72,17 +71,16 @@ pub struct StuckPodDeletions {
     standstill: Option<Standstill>,
 }
 
-/// How long a StatefulSet must have stood still with a stuck pod. A controller acts within less than a second.
+/// How long a stuck pod must have been the next one. A controller acts within less than a second.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
 /// The same for a pod below the partition, which no batch released: it may only be starting.
 const STANDSTILL_BELOW: Duration = Duration::from_secs(30);
 
-/// The next pod to delete and the status of its StatefulSet, since when both are unchanged.
+/// The next pod to delete, and since when it is that.
 #[derive(Clone, Debug, PartialEq)]
 struct Standstill {
     uid: String,
-    status: Option<Value>,
     since: Duration,
     /// When it has lasted long enough.
     until: Duration,
@@ -92,14 +90,13 @@ impl StuckPodDeletions {
     /// Records what an observation shows at a time.
     pub fn observe(&mut self, observation: &Observation, now: Duration) {
         let workload = &observation.workload;
-        let status = workload.object().at("/status").cloned();
         self.standstill = self.candidate(observation).map(|pod| {
-            let same = |before: &&Standstill| before.uid == pod.uid && before.status == status;
+            let same = |before: &&Standstill| before.uid == pod.uid;
             let since = self.standstill.as_ref().filter(same).map_or(now, |before| before.since);
             let index = strategy::partition_index(workload, &pod.name);
             let is_below = index.is_some_and(|index| index < strategy::partition(workload));
             let until = since + if is_below { STANDSTILL_BELOW } else { STANDSTILL };
-            Standstill { uid: pod.uid.clone(), status, since, until }
+            Standstill { uid: pod.uid.clone(), since, until }
         });
     }
 
@@ -281,8 +278,9 @@ mod tests {
         }
     }
 
+    /// A pod that becomes ready and unready again and again changes the status each time.
     #[test]
-    fn a_stateful_set_that_moves_meanwhile_does_not_stand_still() {
+    fn a_change_of_the_status_does_not_delay_a_deletion() {
         let at = |seconds, status: &str, deletions: &mut StuckPodDeletions| {
             let status = json!({"observedGeneration": 2, "updateRevision": "db-1", "readyReplicas": status});
             let observation = observation(&json!({"template": {}}), &status, &[(0, "db-5", false)]);
@@ -292,7 +290,7 @@ mod tests {
         let mut deletions = StuckPodDeletions::default();
         let moves = [(0, "1"), (1, "2"), (2, "2"), (3, "2")];
         let answers = moves.map(|(seconds, status)| at(seconds, status, &mut deletions));
-        assert_eq!(answers, [false, false, true, true]);
+        assert_eq!(answers, [false, true, true, true]);
     }
 
     /// Recreate is alpha in Kubernetes 1.37; its controller deletes the pods itself.
