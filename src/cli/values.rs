@@ -38,9 +38,13 @@ pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, &'static str> 
     go_duration::parse_or_seconds(word).ok_or(NEEDS_SECONDS)
 }
 
-/// Parses a count that must not be 0.
+/// Parses a count that must not be 0, of at most 31 bits, as numbers of Kubernetes are.
 pub(super) fn positive_count(word: &str) -> Result<NonZeroU32, String> {
-    NonZeroU32::new(count(word)?).ok_or_else(|| "must be more than 0".to_owned())
+    let number = NonZeroU32::new(count(word)?).ok_or("must be more than 0")?;
+    if number.get() > i32::MAX.unsigned_abs() {
+        return Err("the number is too large".to_owned());
+    }
+    Ok(number)
 }
 
 /// Parses a count. The parsers of the standard library describe a bad one in words of Rust.

@@ -7,7 +7,7 @@ use crate::cluster::source::{Access, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::diff::SecretValues;
-use crate::model::hold::plan::Lock;
+use crate::model::hold::plan::{LONGEST_TEXT, Lock};
 use crate::model::text::plural::plural;
 use crate::render::job_summary::ResultRow;
 use crate::render::ui::Ui;
@@ -67,14 +67,16 @@ pub(super) fn secret_values(environment: &Environment) -> SecretValues {
     }
 }
 
-/// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing.
+/// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing. It is no longer than what an
+/// annotation may store.
 fn user_at_host(environment: &Environment, host: Option<&str>) -> Option<String> {
     let user = environment.text("USER").or(environment.text("LOGNAME")).or(environment.text("USERNAME"));
     let host = environment.text("HOSTNAME").or(host);
-    match (user, host) {
+    let name = match (user, host) {
         (Some(user), Some(host)) => Some(format!("{user}@{host}")),
         (user, host) => user.or(host).map(str::to_owned),
-    }
+    };
+    name.map(|name| name.chars().take(LONGEST_TEXT).collect())
 }
 
 /// The outcome of a command.

@@ -20,6 +20,8 @@ pub mod diff;
 
 pub mod observation;
 
+mod settle;
+
 pub mod hold;
 
 pub mod status;

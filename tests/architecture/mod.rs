@@ -99,13 +99,14 @@ fn no_files_import_each_other_in_a_cycle() {
 }
 
 /// The folders of the model, each of which may use those before it.
-const LADDER: [&str; 14] = [
+const LADDER: [&str; 15] = [
     "text",
     "api",
     "kind",
     "revision",
     "diff",
     "observation",
+    "settle",
     "hold",
     "status",
     "cause",

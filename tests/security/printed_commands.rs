@@ -97,10 +97,7 @@ fn mistake_in(command: &[String], names: &[String]) -> Option<String> {
     if !["kubectl", "helm", "curl"].contains(&program.as_str()) {
         return Some(format!("unknown program {program:?}"));
     }
-    if program == "kubectl"
-        && args.first().is_some_and(|word| word == "rollout2")
-        && !args.contains(&"...".to_owned())
-    {
+    if program == "kubectl" && args.first().is_some_and(|word| word == "rollout2") {
         let args = std::iter::once("kubectl-rollout2").chain(args[1..].iter().map(String::as_str));
         if let Err(mistake) = definition().try_get_matches_from(args)
             && mistake.use_stderr()
@@ -118,7 +115,7 @@ fn mistake_in(command: &[String], names: &[String]) -> Option<String> {
 }
 
 fn is_placeholder(word: &str) -> bool {
-    word == "..." || (word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase()))
+    word.len() > 1 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
 /// Returns the first mistake in the commands of an output, if there is one.
@@ -255,7 +252,7 @@ fn the_detector_finds_unquoted_words_only() {
         "no command; $(touch x)",
         "to keep Helm's own record right: helm rollback web",
         "hint: kubectl rollout2 resume deployment/web -n shop && kubectl rollout2 step statefulset/NAME -n NAMESPACE",
-        "hint: kubectl rollout2 step statefulset/web --check '...'",
+        "hint: kubectl rollout2 step statefulset/web --check COMMAND_OF_THE_PLAN",
     ] {
         assert_eq!(first_mistake(right, &names), None, "{right}");
     }

@@ -59,8 +59,8 @@ async fn a_failing_check_fails_the_batch() {
         let output = run_in_shell(&cluster, &["step", "statefulset/db", "--all", "--check", check]).await;
         assert_eq!((output.exit, replicas_on(&cluster, &db, "app:2.0")), (4, 1), "{}", output.transcript);
         output.reports(sentence);
-        let way_on = "once it is fixed: kubectl rollout2 step statefulset/db -n default --check '...'";
-        output.reports(way_on);
+        let step = format!("kubectl rollout2 step statefulset/db -n default --check '{check}'");
+        output.reports(&format!("once it is fixed: {step}"));
     }
 }
 

@@ -18,10 +18,11 @@ async fn run_in_shell(cluster: &Cluster, args: &[&str]) -> harness::Output {
 async fn a_plan_with_a_check_needs_it_again() {
     let (cluster, db) = changed(3, &json!({})).await;
     let output = run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true"]).await;
-    let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
+    let step = "kubectl rollout2 step statefulset/db -n default --check true";
+    let placeholder = "kubectl rollout2 step statefulset/db -n default --check COMMAND_OF_THE_PLAN";
     assert_eq!(hints(&output.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
     let status = cluster.run("status statefulset/db --watch=false").await;
-    status.reports(&format!("after batch 1, until {step}"));
+    status.reports(&format!("after batch 1, until {placeholder}"));
     let failed =
         run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
     let back = "to roll back: kubectl rollout2 undo statefulset/db -n default".to_owned();
@@ -33,7 +34,7 @@ async fn a_plan_with_a_check_needs_it_again() {
     );
     cluster.editor().set_image(&db, "app:3.0");
     let status = cluster.run("status statefulset/db --watch=false").await;
-    status.reports(&format!("until {step} --new-plan"));
+    status.reports(&format!("until {placeholder} --new-plan"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -179,6 +180,27 @@ async fn the_reported_partition_is_the_one_before_the_hold() {
         "hint: to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     let ends = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!(output.stderr.lines().collect::<Vec<_>>(), [below, ends], "{}", output.transcript);
+}
+
+/// Two commands for one plan: `list` left out the flag without which a plan that another process steps is refused.
+#[tokio::test(start_paused = true)]
+async fn list_and_status_have_the_command_that_takes_over_a_killed_plan() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    cluster.run("step statefulset/db").await.ends(0);
+    let mut held: Value = serde_json::from_str(
+        cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap(),
+    )
+    .unwrap();
+    held["lock"] = json!({"holder": "another", "by": "ada@laptop"});
+    let annotations = json!({"kubectl-rollout2/held": held.to_string()});
+    cluster.editor().patch(&db, &json!({"metadata": {"annotations": annotations}}));
+    cluster.advance(5).await;
+    let step = "kubectl rollout2 step statefulset/db -n default --take-over";
+    let status = cluster.run("status statefulset/db --watch=false").await;
+    status.reports(&format!("stepped by ada@laptop; if that process has ended: {step}"));
+    let list = cluster.command(["list", "--color", "never"]).terminal(160, 24).run_async().await;
+    list.prints("step plan, after batch 1, stepped by ada@laptop: 1 of 3 updated");
+    list.prints(step);
 }
 
 /// A plan whose first revision was deleted. An older one would replace pods that the plan has not touched.

@@ -55,16 +55,16 @@ impl Pod {
         !self.is_leaving && self.ready.is_some_and(|since| min_ready == 0 || since + min_ready * 1000 <= now)
     }
 
-    /// Whether it has been well for a soak of so many seconds. One that has terminated since it was created has to be
+    /// Whether it has been available for a soak of so many seconds. One that has terminated since it was created has to be
     /// for as long as pods settle.
-    pub(crate) fn has_soaked(&self, soak: i64, now: Millis) -> bool {
+    pub(crate) fn has_soaked(&self, min_ready: i64, soak: i64, now: Millis) -> bool {
         let needed = if self.has_terminated { soak.max(SETTLING) } else { soak };
-        self.healthy_since().is_some_and(|since| since + needed * 1000 <= now)
+        self.healthy_since(min_ready).is_some_and(|since| since + needed * 1000 <= now)
     }
 
-    /// Since when nothing was wrong with it: ready, and no container started since.
-    pub(crate) fn healthy_since(&self) -> Option<Millis> {
-        self.ready.filter(|_| !self.is_leaving).map(|since| since.max(self.started))
+    /// Since when it has been available: ready for `min_ready` seconds, and no container started since.
+    pub(crate) fn healthy_since(&self, min_ready: i64) -> Option<Millis> {
+        self.ready.filter(|_| !self.is_leaving).map(|since| (since + min_ready * 1000).max(self.started))
     }
 }
 

@@ -114,7 +114,7 @@ Environment:
                   for --check: the workload; its type as in TYPE/NAME, such as statefulset
   ROLLOUT2_FROM   for --check: the revision of the outdated pods; empty if it is no longer stored
   ROLLOUT2_TO     for --check: the revision that step releases
-  ROLLOUT2_BATCH  for --check: the number of the batch, from 1
+  ROLLOUT2_BATCH  for --check: the number of the batch, from 1; 0 where no pod is outdated
   ROLLOUT2_PODS   for --check: its pods, or the nodes of a DaemonSet, separated by spaces
   ROLLOUT2_UPDATED, ROLLOUT2_TOTAL
                   for --check: the number of updated pods, and of all pods";

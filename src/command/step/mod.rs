@@ -104,7 +104,7 @@ async fn step(
     if draws {
         ui.draw_last(|size| executor.frame(&stepper, now, size));
     }
-    let closing = Closing::of(&stepper, now);
+    let closing = Closing::of(&stepper, check, now);
     match stepper.outcome() {
         Some(outcome) => end(&closing, outcome.clone(), request.is_json, context, ui),
         None => Exit::Error.into(), // the loop ends only with an outcome
@@ -133,7 +133,14 @@ async fn show_plan(
                 ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), &DocumentForm::Json);
                 return Ok(closed(outcome, exit));
             }
-            return Ok(end(&Closing::before(workload, now), outcome, request.is_json, context, ui));
+            let check = request.check.as_deref();
+            return Ok(end(
+                &Closing { check, ..Closing::before(workload, now) },
+                outcome,
+                request.is_json,
+                context,
+                ui,
+            ));
         }
     };
     ui.err_lines_once(before_a_plan(workload).into_iter().chain(replaced_by_recorded(&observed)));

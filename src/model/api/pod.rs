@@ -141,6 +141,14 @@ impl Pod {
         started.chain(self.created).chain(self.readiness.since).max()
     }
 
+    /// Returns since when an available pod has been available: ready for `min_ready_seconds`, with every container running.
+    #[must_use]
+    pub fn available_since(&self, min_ready_seconds: i64) -> Option<Timestamp> {
+        let min_ready = SignedDuration::from_secs(min_ready_seconds.max(0));
+        let available = self.readiness.since.and_then(|since| since.checked_add(min_ready).ok());
+        self.ready_since().max(available)
+    }
+
     /// Whether the pod has been ready for at least `min_ready_seconds`, as controllers define
     /// availability.
     #[must_use]

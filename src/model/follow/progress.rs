@@ -12,6 +12,7 @@ use crate::cause::{AllowedRestarts, is_crash_looping};
 use crate::engine::Now;
 use crate::kind::Workload;
 use crate::observation::Observation;
+use crate::settle::lasted;
 use crate::text::json::Digest;
 
 /// The best counters of a rollout so far, and when they last improved.
@@ -221,15 +222,12 @@ impl ReachedGoal {
     }
 }
 
-/// The stamps of pods have whole seconds, and so has the server's time.
-const STAMP_PRECISION: Duration = Duration::from_secs(1);
-
 /// Returns when the updated pods will have been ready for a period, counted from the start of the follower: now for pods
 /// that are ready for longer. The stamps of the pods decide, so an old rollout does not wait. None while a pod is not ready,
 /// or restarted so recently that it may crash again. If the goal needs a share of the pods only, so many of them decide.
 ///
-/// Pods that cannot be read, or whose revision is not known, count as ready since `since`, when the goal was reached; so do pods
-/// whose stamps are later, because the clock of their node is ahead.
+/// Pods that cannot be read, or whose revision is not known, count as ready since `since`, when the goal was reached. So do pods
+/// whose stamps are later, because the clock of their node is ahead ([`lasted`]).
 fn ready_for(
     period: Duration,
     needed: Option<usize>,
@@ -250,8 +248,9 @@ fn ready_for(
         Some(last) => *ready.get(last)?,
         None => None,
     };
-    let age = began.map_or(period, |began| server_time.duration_since(began).try_into().unwrap_or_default());
-    Some((elapsed + period.saturating_sub(age)).min(since + period + STAMP_PRECISION))
+    let observed = elapsed.saturating_sub(since);
+    let age = began.map_or(period, |began| lasted(Some(began), observed, server_time));
+    Some(elapsed + period.saturating_sub(age))
 }
 
 #[cfg(test)]

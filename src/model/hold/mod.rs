@@ -12,7 +12,7 @@ pub(crate) use pause::{end_pause, holding_fields};
 pub(crate) use summary::NEXT_CHANGE_PAUSED;
 pub use summary::{
     brief_hold, hold_json, hold_words, left_fields, left_words, next_change_hold, pause_words,
-    restored_words, resume_and_step_command, resume_command, step_command,
+    restored_words, resume_and, resume_and_step_command, resume_command, step_command, step_command_with,
 };
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::pause::{end_command, is_annotation_lost};
 use crate::api::patch::Patch;
 use crate::diff::{Change, Diff, SecretValues, short_text};
-use crate::hold::plan::{Hold, Plan};
+use crate::hold::plan::{Hold, Lock, Plan};
 use crate::kind::fields::spec_path;
 use crate::kind::owners::{driver, driver_command};
 use crate::kind::{Workload, strategy};
@@ -46,15 +46,26 @@ fn words(hold: &Hold, workload: &Workload) -> String {
         _ if hold.is_paused() => format!("paused, until {}", resume_and_step_command(workload)),
         // A lock names its holder. It does not show that the process still runs.
         Some(lock) => {
-            let stepper = lock.by.as_deref().unwrap_or("another process");
+            let stepper = holder_words(lock);
             let written =
                 lock.written.as_ref().map(|time| format!(", last write {time}")).unwrap_or_default();
-            let step = step_command(workload);
-            format!("stepped by {stepper}{written}; if that process has ended: {step} --take-over")
+            let step = continue_command(hold, workload);
+            format!("{stepper}{written}; if that process has ended: {step}")
         }
-        None => format!("until {}", step_command(workload)),
+        None => format!("until {}", continue_command(hold, workload)),
     };
     format!("held by a plan of step{by}, {progress}{scaled}, {next}")
+}
+
+/// Returns who steps a workload: `stepped by ada@laptop`.
+fn holder_words(lock: &Lock) -> String {
+    format!("stepped by {}", lock.by.as_deref().unwrap_or("another process"))
+}
+
+/// Returns the command that continues a plan. While another process has the lock, it takes the plan over.
+fn continue_command(hold: &Hold, workload: &Workload) -> Word {
+    let step = step_command(workload);
+    if hold.lock.is_some() { Word::command("{} --take-over", [step]) } else { step }
 }
 
 /// Returns a workload's hold in force as JSON.
@@ -114,7 +125,10 @@ pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
         (None, Some(hold)) if hold.is_paused() => {
             (format!("step plan, paused {}", position(hold)), resume_and_step_command(workload))
         }
-        (None, Some(hold)) => (format!("step plan, {}", progress(hold)), step_command(workload)),
+        (None, Some(hold)) => {
+            let by = hold.lock.as_ref().map(|lock| format!(", {}", holder_words(lock))).unwrap_or_default();
+            (format!("step plan, {}{by}", progress(hold)), continue_command(hold, workload))
+        }
         (None, None) => return None,
     };
     let counts = workload.counts();
@@ -139,25 +153,35 @@ pub fn pause_words(workload: &Workload) -> String {
 /// Returns the commands that resume a paused plan, and then continue or replace it.
 #[must_use]
 pub fn resume_and_step_command(workload: &Workload) -> Word {
-    let words = [workload.command_target(), step_command(workload)];
-    Word::command("kubectl rollout2 resume {} && {}", words)
+    resume_and(workload, step_command(workload))
 }
 
-/// Returns the `step` command for a workload. It replaces the plan in force if that is for another template, and has a
-/// placeholder for the check of the plan, which only the user knows. A rollback runs no check.
+/// Returns the commands that resume a paused plan, and then run another command.
+#[must_use]
+pub fn resume_and(workload: &Workload, step: Word) -> Word {
+    Word::command("kubectl rollout2 resume {} && {}", [workload.command_target(), step])
+}
+
+/// Returns the `step` command for a workload. It replaces the plan in force if that is for another template. Its check is a
+/// placeholder, because the plan stores only the digest. A rollback runs no check.
 #[must_use]
 pub fn step_command(workload: &Workload) -> Word {
-    let flags = |plan: Plan| {
-        let has_check = plan.pace.check.is_some() && !plan.rolling_back;
-        (has_check, !plan.is_for_live_template(workload))
+    step_command_with(workload, None)
+}
+
+/// Returns the [`step_command`] of a process that knows the command of the check.
+#[must_use]
+pub fn step_command_with(workload: &Workload, check: Option<&str>) -> Word {
+    let step = Word::command("kubectl rollout2 step {}", [workload.command_target()]);
+    let Some(plan) = Plan::in_force(workload) else { return step };
+    let has_check = plan.pace.check.is_some() && !plan.rolling_back;
+    let step = if has_check {
+        let check = Word::text(check.unwrap_or_default(), "COMMAND_OF_THE_PLAN");
+        Word::command("{} --check {}", [step, check])
+    } else {
+        step
     };
-    let command = match Plan::in_force(workload).map(flags).unwrap_or_default() {
-        (false, false) => "kubectl rollout2 step {}",
-        (true, false) => "kubectl rollout2 step {} --check '...'",
-        (false, true) => "kubectl rollout2 step {} --new-plan",
-        (true, true) => "kubectl rollout2 step {} --check '...' --new-plan",
-    };
-    Word::command(command, [workload.command_target()])
+    if plan.is_for_live_template(workload) { step } else { Word::command("{} --new-plan", [step]) }
 }
 
 /// How the words of [`next_change_hold`] begin for a pause.

@@ -275,7 +275,7 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
                 let fields = holding_fields(&observed, &observed.workload).unwrap();
                 let plan = Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All);
                 let hold = Hold::new(&observed.workload, fields.clone()).with_plan(plan);
-                let stepped = after(&hold.into_patch(&observed.workload, Some(fields)).1);
+                let stepped = after(&hold.into_patch(&observed.workload, Some(fields)).unwrap().1);
                 let hold = Hold::in_force(&stepped).unwrap();
                 let mut ended = hold.ending(&stepped).after().clone();
                 if observed.workload.is_paused() {
@@ -301,7 +301,7 @@ fn a_hold_without_fields_is_changed() {
 fn an_annotation_of_the_program_is_readable() {
     let workload = observation("StatefulSet", &json!({"replicas": 2}), &json!({}), &[]).workload;
     let result = CheckResult::Failed(Some(-1_073_741_819));
-    let failure = Some(BatchFailure::Check { batch: 1, result, failures: 1 });
+    let failure = Some(BatchFailure::Check { batch: Some(1), result, failures: 1 });
     let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
     let hold = Hold::new(&workload, HoldFields::default()).with_plan(Plan { failure, ..plan });
     let hold = hold.written_by(Some(&"u".repeat(300)), "2026-11-20T13:00:00Z");
@@ -409,7 +409,7 @@ fn the_end_of_a_hold_keeps_what_another_client_changed() {
         // `pause` holds a kind of OpenKruise by another field.
         let plan = Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All);
         let hold = if version == "apps/v1" { hold } else { hold.with_plan(plan) };
-        let workload = after(&hold.into_patch(&observed.workload, Some(fields)).1);
+        let workload = after(&hold.into_patch(&observed.workload, Some(fields)).unwrap().1);
         let words = format!("{version} {kind}: {original}");
         let strategy = |object: &Value| object["spec"]["updateStrategy"].clone();
         let hold = Hold::in_force(&workload).unwrap();
@@ -455,7 +455,7 @@ fn the_end_of_a_hold_of_a_deployment_keeps_the_limits_that_another_client_wrote(
         assert_eq!(fields.get("strategy").unwrap()["rollingUpdate"]["maxUnavailable"], "80%");
         let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
         let hold = Hold::new(&workload, fields.clone()).with_plan(plan);
-        let mut changed = hold.into_patch(&workload, Some(fields)).1.after().clone();
+        let mut changed = hold.into_patch(&workload, Some(fields)).unwrap().1.after().clone();
         if written["type"] == "Recreate" {
             changed["spec"]["strategy"] = written.clone();
         }
@@ -495,9 +495,29 @@ fn on_delete_comes_back_without_the_limits_of_the_hold() {
     let before = observation("StatefulSet", &original, &json!(null), &[("w-0", "w-1")]);
     let fields = holding_fields(&before, &before.workload).unwrap();
     let hold = Hold::new(&before.workload, fields.clone());
-    let mut changed = hold.into_patch(&before.workload, Some(fields)).1.after().clone();
+    let mut changed = hold.into_patch(&before.workload, Some(fields)).unwrap().1.after().clone();
     changed["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = 1.into();
     let changed = Workload::of_json(&changed).unwrap();
     let patch = Hold::in_force(&changed).unwrap().ending(&changed);
     assert_eq!(patch.after()["spec"]["updateStrategy"], original["updateStrategy"]);
+}
+
+/// The members that this version does not know are kept, so that a plan of a newer version can be paused and ended.
+#[test]
+fn numbers_of_a_newer_version_do_not_make_an_annotation_unreadable() {
+    let own = json!({"type": "RollingUpdate"});
+    for (member, value) in
+        [("turn", json!(1.5)), ("since2", json!(u64::MAX)), ("note", json!("x".repeat(2000)))]
+    {
+        let mut annotation = json!({"version": 1, "set": {"type": "OnDelete"}, "strategy": own, "plan": {"template": "ab", "pace": {}}});
+        annotation[member] = value.clone();
+        annotation["plan"][member] = value.clone();
+        annotation["lock"] = json!({"holder": "one", member: value});
+        let object = json!({"apiVersion": "apps/v1", "kind": "DaemonSet",
+            "metadata": {"name": "agent", "uid": "u", "annotations": {HOLD_ANNOTATION: annotation.to_string()}},
+            "spec": {"template": {}, "updateStrategy": {"type": "OnDelete"}}});
+        let workload = Workload::of_json(&object).unwrap();
+        let hold = Hold::of(&workload).unwrap().unwrap();
+        assert_eq!(hold.original_strategy(&workload), Some(&own), "{member}");
+    }
 }

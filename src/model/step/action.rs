@@ -1,11 +1,10 @@
 //! What `reconcile` returns: the next action, or how the command ends.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::event::StepReport;
+use super::event::{BatchView, StepReport};
 use crate::api::patch::{FieldPath, Patch};
 use crate::engine::{PodRef, StopSignal};
 use crate::error::Error;
@@ -32,6 +31,8 @@ pub(super) enum Action {
     DeleteStuckPod(PodRef),
     /// Run the check of the batch.
     RunCheck,
+    /// Run the check once for these pods, which run the revision without a batch.
+    CheckUpdated(BatchView),
     /// Remember that the batch failed.
     Fail(BatchFailure),
     /// End the command with this outcome. If this process may have acquired the lock, release it before.
@@ -55,9 +56,9 @@ pub(super) enum Purpose {
     /// To acquire the lock, with a new plan or the existing one, and the fields that hold the workload if it is not held.
     /// The reports are printed once that is stored.
     AcquireLock(Vec<StepReport>),
-    /// To begin a batch, with the fields that release what can be released at once. `--force` lets it tolerate unavailable
-    /// slots, which have these keys.
-    BeginBatch(BTreeSet<String>),
+    /// To begin a batch, with the fields that release what can be released at once; with `--force` although this many pods
+    /// are unavailable.
+    BeginBatch(Option<usize>),
     /// To release slots of the batch, or more of them.
     ReleaseSlots,
     /// To record that the batch is done.
@@ -116,8 +117,10 @@ impl Action {
         hold_fields: Option<HoldFields>,
         workload: &Workload,
     ) -> Self {
-        let (hold, patch) = hold.into_patch(workload, hold_fields);
-        Self::write(purpose, patch, Some(hold))
+        match hold.into_patch(workload, hold_fields) {
+            Ok((hold, patch)) => Self::write(purpose, patch, Some(hold)),
+            Err(error) => Self::End(StepOutcome::Error(error)),
+        }
     }
 
     /// Creates the action to end the plan of a workload, and to restore the original fields.
@@ -134,16 +137,25 @@ impl Action {
             Self::Write(write) => write.purpose.words().to_owned(),
             Self::DeleteWave(wave) => format!("delete {}", plural(wave.len(), "pod")),
             Self::DeleteStuckPod(pod) => format!("delete the stuck pod {}", pod.name),
-            Self::RunCheck => "run the check".to_owned(),
+            Self::RunCheck | Self::CheckUpdated(_) => "run the check".to_owned(),
             Self::Fail(failure) => format!("fail: {}", failure.words()),
             Self::End(outcome) | Self::EndNow(outcome) => format!("end: {}", outcome.word()),
         }
     }
 
     /// Whether the decision needs a fresh observation. A check does not: its result counts only if every pod was ready
-    /// since, and what follows from it needs one.
+    /// since, and what follows from it needs one. The release of the lock tests the annotation, and has little time.
     pub(super) fn needs_refresh(&self) -> bool {
-        !matches!(self, Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::EndNow(_))
+        match self {
+            Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::CheckUpdated(_) | Self::EndNow(_) => false,
+            Self::Write(write) => write.purpose != Purpose::Unlock,
+            _ => true,
+        }
+    }
+
+    /// Whether it sends a patch or deletes pods.
+    pub(super) fn is_request(&self) -> bool {
+        matches!(self, Self::Write(_) | Self::DeleteWave(_) | Self::DeleteStuckPod(_))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Purpose, StepOutcome, Write};
+use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, Write};
 use super::engine::{InFlight, Phase, Stepper};
 use super::event::{StepAnswer, StepReport};
 use super::memory::SlotWaits;
@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hold::plan::CheckResult;
 use crate::observation::Observation;
 use crate::text::go_duration;
+use crate::text::shell_command::command;
 
 /// The pause before a failed request is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -34,10 +35,12 @@ const REFRESH_LIMIT: Duration = Duration::from_secs(300);
 const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
 
 /// How long requests may fail before the lock is acquired.
-const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
-/// The time limit for the end of a command: for releasing its lock, and for the controller to observe the end of the plan
-/// and to complete the update.
+/// How long every write may fail once the lock is acquired, as with an admission webhook that is down.
+const WRITE_LIMIT: Duration = Duration::from_secs(300);
+
+/// The time limit for the end of a command: for releasing its lock, and for the controller to observe the end of the plan.
 const ENDING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
@@ -123,7 +126,7 @@ impl Stepper {
             return false;
         }
         if self.unrefreshed_since.take().is_some()
-            && let Some(state) = self.cluster.state(&self.memory.tolerated, now)
+            && let Some(state) = self.cluster.state(self.memory.forced, now)
         {
             self.memory.slot_waits.continue_after_outage(state.batch_limit());
         }
@@ -140,7 +143,7 @@ impl Stepper {
     }
 
     /// Ends the command with an error; with the outcome of its rollback, if a batch failed before.
-    fn give_up(&mut self, error: Error, now: Now) {
+    pub(super) fn give_up(&mut self, error: Error, now: Now) {
         let outcome = cut_short(&self.memory, error.to_string(), StepOutcome::Error(error));
         self.end(outcome, now);
     }
@@ -158,7 +161,7 @@ impl Stepper {
             }
             WriteResult::Conflict(_) => {
                 self.must_refresh = true;
-                self.failing_since = None;
+                self.failing = None;
                 self.conflicts += 1;
                 if self.conflicts >= MAX_CONFLICTS && !self.has_outcome() {
                     let message =
@@ -216,8 +219,9 @@ impl Stepper {
             match result {
                 DeletionResult::Accepted if matches!(sent.action, Action::DeleteStuckPod(_)) => {
                     self.memory.stuck_pods.record(&pod);
+                    self.failing = None;
                 }
-                DeletionResult::Accepted => {}
+                DeletionResult::Accepted => self.failing = None,
                 DeletionResult::NotSent => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
                     self.unanswered_pods.insert(pod);
@@ -241,13 +245,15 @@ impl Stepper {
         }
     }
 
-    /// Schedules a retry after a transient failure. It gives up after a while, but only before the lock is acquired.
+    /// Schedules a retry after a transient failure. Before the lock is acquired it gives up after [`GIVE_UP_AFTER`]; later
+    /// [`Self::last_of_failures`] decides that on a refresh, which shows that no write is stored.
     fn retry(&mut self, error: &Error, now: Now) {
         self.not_before = Some(now.elapsed + RETRY_AFTER);
         if self.has_outcome() {
             return;
         }
-        let since = *self.failing_since.get_or_insert(now.elapsed);
+        let since = self.failing.as_ref().map_or(now.elapsed, |(since, ..)| *since);
+        self.failing = Some((since, now.elapsed, error.clone()));
         if !self.memory.ownership.has_acquired_lock() && now.elapsed >= since + GIVE_UP_AFTER {
             return self.end_now(StepOutcome::Error(error.clone()));
         }
@@ -255,34 +261,58 @@ impl Stepper {
         self.reporter.report_once(StepReport::Waiting(what));
     }
 
+    /// Returns the last error, if this process has the lock and every write has failed for [`WRITE_LIMIT`].
+    pub(super) fn last_of_failures(&self, now: Now) -> Option<Error> {
+        let (since, _, error) = self.failing.as_ref().filter(|_| self.is_stepping())?;
+        (now.elapsed >= *since + WRITE_LIMIT).then(|| error.clone())
+    }
+
     /// Records that a write is stored, and ends the command if that was its last one.
     fn apply_stored(&mut self, write: &Write, now: Now) {
         self.memory.ownership.record_stored(write);
-        self.conflicts = 0;
+        (self.conflicts, self.failing) = (0, None);
         self.not_before = None;
         let memory = &mut self.memory;
         match &write.purpose {
             Purpose::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
             Purpose::Unlock => self.finish_ending(),
             Purpose::ReleaseSlots => {}
-            Purpose::BeginBatch(tolerated) => memory.record_begun(tolerated),
+            Purpose::BeginBatch(forced) => memory.record_begun(*forced),
             Purpose::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
             Purpose::AcquireLock(reports) => {
                 self.reporter.reports.extend(reports.iter().cloned());
                 memory.slot_waits = SlotWaits::default();
             }
-            Purpose::RollBack => memory.slot_waits = SlotWaits::default(), // without a --timeout from now on
+            // Without a --timeout from now on. A command that has ended meanwhile has begun the rollback.
+            Purpose::RollBack => {
+                memory.slot_waits = SlotWaits::default();
+                self.report_begun_rollback(write);
+            }
         }
     }
 
-    /// Ends the command after a signal. A second signal ends it without releasing the lock. After the end of the plan a
-    /// signal only ends the wait for the controller.
+    /// Corrects the outcome of a command that ended before it was known whether its rollback is stored.
+    fn report_begun_rollback(&mut self, write: &Write) {
+        let Phase::Ending(StepOutcome::Failed { rollback: Some(rollback), .. }, _) = &mut self.phase else {
+            return;
+        };
+        let plan = write.hold.as_ref().and_then(|hold| hold.plan.as_ref());
+        let revisions = self.cluster.observed().into_iter().flat_map(|observed| observed.revisions.iter());
+        let stable =
+            plan.and_then(|plan| revisions.into_iter().find(|one| one.digest.hex() == plan.template));
+        if let (RollbackOutcome::NotStarted(why), Some(stable)) = (&*rollback, stable) {
+            *rollback = RollbackOutcome::Unfinished { revision: stable.label(), why: why.clone() };
+        }
+    }
+
+    /// Ends the command after a signal. A second signal ends it without releasing the lock. After the end of a plan that is not
+    /// complete a signal only ends the wait for the controller.
     fn receive_signal(&mut self, signal: StopSignal, now: Now) {
         let outcome = StepOutcome::Interrupted(signal);
         if !self.has_outcome() {
             self.end(outcome, now);
-        } else if self.memory.ownership.may_hold_lock() {
+        } else if self.memory.ownership.may_hold_lock() || self.complete_limit().is_some() {
             self.end_now(outcome);
         } else {
             self.finish_ending();
@@ -328,27 +358,58 @@ impl Stepper {
             let outcome = cut_short(&self.memory, why, StepOutcome::TimedOut(limit));
             self.end(outcome, now);
         } else if self.ending_due().is_some_and(|due| now.elapsed >= due) {
-            self.finish_ending();
+            match self.complete_limit() {
+                Some(limit) => self.end_now(self.incomplete(limit)),
+                None => self.finish_ending(),
+            }
         }
     }
 
-    /// Returns when the command must end. A rollback has no time limit, from its write on.
+    /// Returns when the command must end. A rollback that is stored has no time limit, and neither has its write while it is
+    /// in flight. After the end of the plan the limit holds for the controller too.
     fn time_limit(&self) -> Option<Duration> {
-        let is_rolling_back = self.memory.rollback.revision.is_some() || self.may_have_rolled_back();
+        let rolls_back = |sent: &InFlight| matches!(&sent.action, Action::Write(write) if write.purpose == Purpose::RollBack);
+        let is_rolling_back =
+            self.memory.rollback.revision.is_some() || self.in_flight.as_ref().is_some_and(rolls_back);
         self.options.timeout.filter(|_| !self.has_outcome() && !is_rolling_back)
     }
 
-    /// Whether the write of a rollback is in flight, or got no response.
-    fn may_have_rolled_back(&self) -> bool {
-        let sent = self.in_flight.as_ref().and_then(|sent| match &sent.action {
-            Action::Write(write) => Some(&write.purpose),
-            _ => None,
-        });
-        sent.or(self.unanswered_purpose()) == Some(&Purpose::RollBack)
+    fn ending_due(&self) -> Option<Duration> {
+        let Phase::Ending(_, since) = self.phase else { return None };
+        let Some(limit) = self.complete_limit() else { return Some(since + ENDING_TIMEOUT) };
+        Some(self.options.timeout.unwrap_or(Duration::MAX).min(since.saturating_add(limit)).max(since))
     }
 
-    fn ending_due(&self) -> Option<Duration> {
-        if let Phase::Ending(_, since) = self.phase { Some(since + ENDING_TIMEOUT) } else { None }
+    /// Returns how long the controller may need after the last batch to remove outdated pods, as long as for a pod of the plan;
+    /// none unless the end of a complete plan is stored and the controller has still to observe it or to remove pods.
+    fn complete_limit(&self) -> Option<Duration> {
+        let counts = self.workload().counts();
+        let is_removing = counts.outdated() > (counts.wanted - counts.released).max(0);
+        let is_awaited =
+            is_removing || self.cluster.observed().is_some_and(|observed| !observed.is_observed());
+        let has_ended_plan = !self.memory.ownership.may_hold_lock();
+        let is_complete =
+            matches!(self.phase, Phase::Ending(StepOutcome::Complete, _)) && has_ended_plan && is_awaited;
+        let plan = self.cluster.last_hold().filter(|_| is_complete)?.plan.as_ref()?;
+        let min_ready = u64::try_from(self.workload().min_ready_seconds()).unwrap_or_default();
+        Some(plan.pace.batch_timeout.saturating_add(Duration::from_secs(min_ready)))
+    }
+
+    /// Returns the outcome of a complete plan whose update the controller has not completed in time.
+    fn incomplete(&self, limit: Duration) -> StepOutcome {
+        match self.options.timeout {
+            Some(timeout) if matches!(self.phase, Phase::Ending(_, since) if timeout < since.saturating_add(limit)) => {
+                StepOutcome::TimedOut(timeout)
+            }
+            _ => {
+                let (name, after) = (self.workload().target(), go_duration::short(limit));
+                let sentence = format!(
+                    "every batch of {name} is done, and its controller has not completed the update after {after}"
+                );
+                let status = command("kubectl rollout2 status {}", [self.workload().command_target()]);
+                StepOutcome::Error(Error::new(ErrorKind::Unreachable, sentence).hint(status))
+            }
+        }
     }
 
     /// Returns when elapsed time alone changes the decision; none after the end.

@@ -3,7 +3,6 @@
 //! A batch releases its slots, waits for their pods, lets them soak, runs the check, and is recorded as done. Then the
 //! command ends, waits, or begins the next one; after the last one the original strategy is restored.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome, StopReason};
@@ -12,8 +11,9 @@ use super::memory::{Memory, WAVE_PAUSE};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::{PodSlot, released_or_updated};
 use super::state::{State, StepKind};
+use super::view::updated_pods;
 use crate::api::pod::Pod;
-use crate::hold::plan::{BatchSize, OnFailure, Pace, Plan, PlannedBatch, Reach};
+use crate::hold::plan::{BatchFailure, BatchSize, CheckResult, OnFailure, Pace, Plan, PlannedBatch, Reach};
 use crate::text::go_duration;
 
 /// How long a pod is expected to be starting.
@@ -81,7 +81,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         return finish_plan(state, memory);
     }
     if is_reached && (has_finished_batch || !state.is_moving()) {
-        return Action::End(reached(state));
+        return check_without_batch(state, memory).unwrap_or_else(|| Action::End(reached(state)));
     }
     let next = match next(state) {
         Ok(None) if !is_reached => return Action::End(only_skipped_left(state, has_finished_batch)),
@@ -93,7 +93,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         let may_be_awaited = state.is_required(slot) || was_stuck;
         may_be_awaited && !slot.is_healthy() && may_become_healthy(state, memory, slot)
     };
-    if state.slots.iter().any(is_awaited) {
+    if !memory.force && state.slots.iter().any(is_awaited) {
         return Action::wait_for("the pods that are starting");
     }
     if !state.is_moving() && !memory.soak_left(state).is_zero() {
@@ -103,9 +103,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     let Some(next) = next else { return unhealthy(state).map_or(Action::Wait, Action::stop) };
     let now = state.now.elapsed;
     match obstacle(state, &next) {
-        Some(_) if memory.force => {
-            begin_batch(state, next, state.unavailable_slots().map(|slot| slot.key.clone()).collect())
-        }
+        Some(_) if memory.force => begin_batch(state, next, Some(state.step_kind.unavailable(state))),
         Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
             Action::wait_for("a cause to resolve, or to outlast its grace period")
         }
@@ -113,7 +111,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
             Action::wait_for("the pods that are starting")
         }
         Some(reason) => Action::stop(reason),
-        None => begin_batch(state, next, BTreeSet::new()),
+        None => begin_batch(state, next, None),
     }
 }
 
@@ -144,10 +142,10 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
 
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not
 /// counted the pods yet. [`continue_batch`] releases the others.
-fn begin_batch(state: &State<'_>, next: PlannedBatch, tolerated: BTreeSet<String>) -> Action {
+fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: Option<usize>) -> Action {
     let fields = state.step_kind.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
-    Action::write_plan(Purpose::BeginBatch(tolerated), state.hold_with(plan), fields, state.workload())
+    Action::write_plan(Purpose::BeginBatch(forced), state.hold_with(plan), fields, state.workload())
 }
 
 /// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a
@@ -168,6 +166,9 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
         return Action::End(only_skipped_left(state, memory.batch.is_finished_here));
     }
+    if let Some(action) = check_without_batch(state, memory) {
+        return action;
+    }
     if state.workload().hold_blocks_availability() || is_complete(state) {
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
         return Action::end_plan(outcome, state.hold, state.workload());
@@ -175,6 +176,19 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     match state.skipped_nodes(true) {
         nodes if nodes.is_empty() => Action::wait_for("the controller to report the update as complete"),
         nodes => Action::stop(StopReason::OnUnreadyNodes(nodes)), // the controller waits for their pods
+    }
+}
+
+/// Runs the check once for the pods that run the revision, where the plan needs no batch: without a failed check, 0 says that it
+/// passed. None once it has passed, and for a plan whose batches are checked.
+pub(super) fn check_without_batch(state: &State<'_>, memory: &Memory) -> Option<Action> {
+    let check = &memory.batch.check;
+    state.pace().check.as_ref().filter(|_| state.plan.last_batch.is_none())?;
+    match check.result() {
+        None if check.is_running() => Some(Action::wait_for("the check of the pods that run the revision")),
+        None => Some(Action::CheckUpdated(updated_pods(state))),
+        Some(CheckResult::Passed) => None,
+        Some(result) => Some(Action::Fail(BatchFailure::Check { batch: None, result, failures: 1 })),
     }
 }
 

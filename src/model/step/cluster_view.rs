@@ -1,6 +1,5 @@
 //! The latest state of the cluster, from watches and refreshes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::state::State;
@@ -58,11 +57,10 @@ impl ClusterView {
         self.nodes = nodes.map(Into::into);
     }
 
-    /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan. The
-    /// `tolerated` slots do not count.
-    pub(super) fn state(&self, tolerated: &BTreeSet<String>, now: Now) -> Option<State<'_>> {
+    /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan.
+    pub(super) fn state(&self, forced: Option<usize>, now: Now) -> Option<State<'_>> {
         let mut state = state_of(self.observed()?, self.nodes(), self.hold()?, now).ok()?;
-        state.tolerate(tolerated);
+        state.forced = forced;
         Some(state)
     }
 

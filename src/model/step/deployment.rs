@@ -72,8 +72,7 @@ impl StepKind for StepDeployment {
 
     /// Available pods beyond the wanted ones stand in for unavailable ones.
     fn unavailable(&self, state: &State<'_>) -> usize {
-        let tolerated = state.slots.iter().filter(|slot| slot.is_tolerated).count();
-        as_count(HeldPods::of(state).missing()).saturating_sub(tolerated)
+        as_count(HeldPods::of(state).missing())
     }
 
     fn counts_pods(&self) -> bool {

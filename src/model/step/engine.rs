@@ -5,6 +5,7 @@ use std::mem::take;
 use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome};
+use super::answers::GIVE_UP_AFTER;
 use super::cluster_view::ClusterView;
 use super::event::{BatchStage, BatchView, StepAnswer, StepOptions, StepReport, Task};
 use super::memory::Memory;
@@ -15,6 +16,7 @@ use super::state::State;
 use super::state_of;
 use super::view::{PlanView, batch, plan_view};
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
+use crate::error::Error;
 use crate::hold::plan::Lock;
 use crate::kind::Workload;
 use crate::observation::Observation;
@@ -31,10 +33,12 @@ pub struct Stepper {
     /// It does not decide before this time, because a request failed.
     pub(super) not_before: Option<Duration>,
     pub(super) phase: Phase,
-    /// Since when every request fails. It matters until the lock is acquired.
-    pub(super) failing_since: Option<Duration>,
+    /// Since when every write and deletion fails, when the last one failed, and its error.
+    pub(super) failing: Option<(Duration, Duration, Error)>,
     /// Since when no refresh could be decided on, because each failed or took too long.
     pub(super) unrefreshed_since: Option<Duration>,
+    /// When the last refresh was requested.
+    pub(super) last_refresh: Duration,
     /// How many writes in a row failed their preconditions.
     pub(super) conflicts: usize,
     /// Whether the next action needs a refresh, because a request did not end as expected.
@@ -45,6 +49,9 @@ pub struct Stepper {
     /// The tasks since the last event.
     pub(super) tasks: Vec<Task>,
 }
+
+/// How old the last refresh may be while it waits for the controller.
+const READ_AGAIN_AFTER: Duration = Duration::from_secs(30);
 
 /// What the command is doing. A request can be in flight in the first two phases.
 #[derive(Debug)]
@@ -74,7 +81,7 @@ impl Engine for Stepper {
     fn apply(&mut self, event: LoopEvent<StepAnswer>, now: Now) -> Effects<StepReport, Task> {
         let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
-        let state = cluster.state(&self.memory.tolerated, now);
+        let state = cluster.state(self.memory.forced, now);
         self.observe(state.as_ref(), now);
         self.proceed(is_fresh, state.as_ref(), now);
         Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
@@ -102,7 +109,8 @@ impl Stepper {
             in_flight: None,
             not_before: None,
             phase: Phase::Stepping,
-            failing_since: None,
+            failing: None,
+            last_refresh: Duration::ZERO,
             unrefreshed_since: None,
             conflicts: 0,
             must_refresh: false,
@@ -161,7 +169,7 @@ impl Stepper {
         let planned = || Some(prepare_plan(&self.options, observed).ok()?.hold);
         let hold = self.cluster.last_hold().cloned().or_else(planned)?;
         let mut state = state_of(observed, self.cluster.nodes(), &hold, now).ok()?;
-        state.tolerate(&self.memory.tolerated);
+        state.forced = self.memory.forced;
         Some(self.view_of(&state))
     }
 
@@ -216,18 +224,27 @@ impl Stepper {
     }
 
     /// Decides and acts until it must wait. If the observation is not fresh, every action becomes a refresh, unless it
-    /// [needs none](Action::needs_refresh): it is decided again on the fresh observation.
+    /// [needs none](Action::needs_refresh): it is decided again on the fresh observation. So does a wait for the controller
+    /// that has lasted: a watch may stay open and deliver nothing.
     fn proceed(&mut self, is_fresh: bool, state: Option<&State<'_>>, now: Now) {
+        self.must_refresh &= !is_fresh;
         self.check_limits(now);
         while self.may_decide(now) {
             let action = self.decide(state, now);
-            let needs_refresh =
-                self.cluster.observed().is_none() || self.must_refresh || action.needs_refresh();
+            let needs_refresh = self.cluster.observed().is_none()
+                || self.must_refresh
+                || action.needs_refresh()
+                || self.must_read_again(&action, state, now);
             if needs_refresh && !is_fresh {
                 self.perform(Action::Refresh, state, now);
                 break;
             }
-            self.must_refresh = false;
+            if action.is_request()
+                && let Some(error) = self.last_of_failures(now)
+            {
+                self.give_up(error, now);
+                continue;
+            }
             if self.options.explains {
                 self.reporter.report_once(StepReport::Decision(action.words()));
             }
@@ -235,11 +252,23 @@ impl Stepper {
             self.perform(action, state, now);
             if is_wait {
                 // Nothing is sent during the wait that could fail.
-                (self.failing_since, self.unrefreshed_since) = (None, None);
+                self.unrefreshed_since = None;
+                self.failing.take_if(|(_, last, _)| now.elapsed >= *last + GIVE_UP_AFTER);
                 break;
             }
         }
         self.due = self.next_due(state, now);
+    }
+
+    /// Whether it waits for the controller, and the last refresh is [old](READ_AGAIN_AFTER). A soak needs none: its end is
+    /// decided on a refresh, which shows what happened meanwhile.
+    fn must_read_again(&self, action: &Action, state: Option<&State<'_>>, now: Now) -> bool {
+        let awaits_controller = match action {
+            Action::Wait => state.is_none_or(|state| state.plan.rolling_back || state.is_moving()),
+            Action::WaitFor(_) => true,
+            _ => false,
+        };
+        awaits_controller && now.elapsed >= self.last_refresh + READ_AGAIN_AFTER
     }
 
     fn decide(&self, state: Option<&State<'_>>, now: Now) -> Action {
@@ -258,6 +287,7 @@ impl Stepper {
             Action::Wait => {}
             Action::WaitFor(what) => self.reporter.wait(what, now),
             Action::Refresh => {
+                self.last_refresh = now.elapsed;
                 self.send(Action::Refresh, Task::Refresh, now);
             }
             Action::Write(write) => {
@@ -284,6 +314,10 @@ impl Stepper {
                     self.reporter.stage(state, &self.memory);
                     self.tasks.push(Task::RunCheck(batch));
                 }
+            }
+            Action::CheckUpdated(pods) => {
+                self.memory.batch.check.begin(now.elapsed);
+                self.tasks.push(Task::RunCheck(pods));
             }
             Action::Fail(failure) => {
                 if let Some(batch) = state.and_then(|state| last_batch(state, BatchStage::Failed)) {

@@ -185,10 +185,12 @@ pub enum Origin {
 /// One batch of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchView {
-    /// The number, counted from 1.
+    /// The number, counted from 1; 0 for the pods of a check that belongs to no batch.
     pub number: usize,
     /// Whether this is the canary batch of one pod.
     pub is_canary: bool,
+    /// The label of its nodes by which `--order` groups them, without a prefix, if they have it: `zone=a`.
+    pub group: Option<String>,
     /// The slots in the order of release.
     pub slots: Vec<SlotView>,
     /// The stage.

@@ -75,7 +75,7 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
     }
     let has_no_room = state.budget_left() <= 0;
     let blocks = |slot: &&PodSlot<'_>| {
-        let takes_room = has_no_room && !slot.is_tolerated && slot.is_unavailable(state.pace());
+        let takes_room = has_no_room && slot.is_unavailable(state.pace());
         let is_released_by_batch = slot.began_in_last_batch && slot.is_released;
         !is_released_by_batch && (takes_room || state.is_required(slot) && is_late(slot))
     };
@@ -197,7 +197,7 @@ mod tests {
         let mut observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
         let mut prepared = prepare_plan(&StepOptions::default(), &observed).unwrap();
         prepared.hold.plan.as_mut().unwrap().from = Some("web-1".to_owned());
-        let (_, patch) = prepared.hold.into_patch(&observed.workload, prepared.fields_to_write);
+        let (_, patch) = prepared.hold.into_patch(&observed.workload, prepared.fields_to_write).unwrap();
         observed.workload = Workload::of_json(patch.after()).unwrap();
         assert!(observed.workload.object().annotation(HOLD_ANNOTATION).unwrap().contains("endByHand"));
 

@@ -44,8 +44,8 @@ pub(super) struct Memory {
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
-    /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
-    pub(super) tolerated: BTreeSet<String>,
+    /// How many pods were unavailable when `--force` began the batch in progress, and still are.
+    pub(super) forced: Option<usize>,
     /// The reported causes, and since when each fatal one lasts.
     pub(super) causes: CauseLedger,
     /// When the rollout last progressed. The grace period of a refusal begins again then.
@@ -97,8 +97,8 @@ impl Memory {
     }
 
     /// Records that a batch is stored.
-    pub(super) fn record_begun(&mut self, tolerated: &BTreeSet<String>) {
-        self.tolerated.extend(tolerated.iter().cloned());
+    pub(super) fn record_begun(&mut self, forced: Option<usize>) {
+        self.forced = forced;
         (self.batch, self.slot_waits) = (BatchMemory::default(), SlotWaits::default());
         (self.skip_soak, self.force) = (false, false);
     }
@@ -107,7 +107,7 @@ impl Memory {
     pub(super) fn record_finished(&mut self) {
         self.batch = BatchMemory { is_finished_here: true, ..BatchMemory::default() };
         self.slot_waits = SlotWaits::default();
-        self.tolerated = BTreeSet::new();
+        self.forced = None;
     }
 
     /// Records the slots of an observation: which ones are healthy, whether any pod is being replaced, and the soak.
@@ -128,9 +128,7 @@ impl Memory {
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
         self.soak.over_since = is_over.then(|| before.unwrap_or(now));
-        for slot in state.slots.iter().filter(|slot| slot.is_available) {
-            self.tolerated.remove(&slot.key);
-        }
+        self.forced = self.forced.map(|forced| forced.min(state.step_kind.unavailable(state)));
         interruption
     }
 

@@ -53,6 +53,7 @@ pub(super) fn reconcile(
     }
     let Some(state) = state else {
         return match step_kind(&observed.workload) {
+            // Never: what this process stored is readable, and another annotation is an external change.
             Ok(_) => Action::wait_for("the plan to be readable"),
             // Another client scaled it beyond what `step` works with.
             Err(error) => Action::End(cut_short(memory, error.to_string(), StepOutcome::Error(error))),
@@ -155,7 +156,9 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
             observed.is_observed() && !(*outcome == StepOutcome::Complete && is_progressing())
         };
         return match cluster.observed() {
-            Some(observed) if has_ended_plan && !is_done(observed) => Action::Wait,
+            Some(observed) if has_ended_plan && !is_done(observed) => {
+                Action::wait_for("the controller to complete the update")
+            }
             _ => Action::EndNow(outcome.clone()),
         };
     };
@@ -199,7 +202,7 @@ mod tests {
         let lock = Lock { holder: "one".to_owned(), ..Lock::default() };
         let mut planned = Hold::new(&workload, fields.clone()).with_plan(plan);
         planned.lock = Some(lock.clone());
-        let held = planned.into_patch(&workload, Some(fields)).1.after().clone();
+        let held = planned.into_patch(&workload, Some(fields)).unwrap().1.after().clone();
         let last_write = |min_ready_seconds: Value| {
             let mut object = held.clone();
             object["spec"]["minReadySeconds"] = min_ready_seconds;

@@ -1,5 +1,7 @@
 //! Pod slots: the places that the pods of a workload fill.
 
+use k8s_openapi::jiff::Timestamp;
+
 use crate::api::container::{Container, ContainerState};
 use crate::api::count::as_count;
 use crate::api::pod::Pod;
@@ -28,12 +30,13 @@ pub(super) struct PodSlot<'a> {
     pub(super) soaks: bool,
     /// Whether its pod is available and not terminating.
     pub(super) is_available: bool,
+    /// Since when it is, by the timestamps of the pod: also since its update in place, during which a pod without a restart
+    /// stays ready.
+    pub(super) available_since: Option<Timestamp>,
     /// Whether the next pod of this slot runs the new revision.
     pub(super) is_released: bool,
     /// Whether the controller may delete its outdated pod at any moment.
     pub(super) awaits_deletion: bool,
-    /// Whether it was unavailable when `--force` began a batch, and still is. It does not fail the batch.
-    pub(super) is_tolerated: bool,
     /// The reason if the plan never releases it.
     pub(super) excluded: Option<ExcludedBy>,
     /// The node of its pod, if the node is not ready.
@@ -154,7 +157,6 @@ pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
 pub(super) mod tests {
     use std::time::Duration;
 
-    use k8s_openapi::jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
@@ -181,9 +183,9 @@ pub(super) mod tests {
             began_in_last_batch: false,
             soaks: true,
             is_available: true,
+            available_since: None,
             is_released: true,
             awaits_deletion: false,
-            is_tolerated: false,
             excluded: None,
             unready_node: None,
             group: None,

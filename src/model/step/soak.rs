@@ -1,12 +1,10 @@
 //! The soak: how long released pods have been available without interruption, and the check that runs during and after it.
 //!
-//! Two clocks measure it, and the shorter time counts. The timestamps of the pods are valid for any process, but nodes
-//! write them with their own clocks. The monotonic clock of this process covers only the time of its observations.
+//! The timestamps of the pods and the observations of this process measure it ([`lasted`]). It is never longer than the time
+//! since this process observed a soaking slot that was not healthy.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-use k8s_openapi::jiff::SignedDuration;
 
 use super::action::Action;
 use super::event::StepReport;
@@ -14,9 +12,7 @@ use super::slot::PodSlot;
 use crate::engine::Now;
 use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
 use crate::observation::pod_stage::SETTLE_TIME;
-
-/// Timestamps have whole seconds, rounded down.
-const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
+use crate::settle::{STAMP_PRECISION, lasted};
 
 /// The observed state of the soaking slots, and the times of observations by the monotonic clock.
 #[derive(Debug, Default)]
@@ -34,6 +30,8 @@ struct Trace {
     uid: String,
     restarts: i64,
     is_healthy: bool,
+    /// The first observation of these values.
+    since: Duration,
 }
 
 impl Soak {
@@ -48,14 +46,20 @@ impl Soak {
         let mut first = None;
         let mut traces = BTreeMap::new();
         for slot in slots {
-            let trace = Trace::of(slot);
+            let mut trace = Trace::of(slot, now);
             let before = self.traces.get(&slot.label());
-            let has_no_stamp =
-                || trace.is_healthy && slot.pod.is_none_or(|pod| pod.readiness.since.is_none());
-            if !trace.is_healthy || before.map_or_else(has_no_stamp, |before| *before != trace) {
+            let difference = before.and_then(|before| trace.differs(before));
+            match before {
+                Some(before) if *before == (Trace { since: before.since, ..trace.clone() }) => {
+                    trace.since = before.since;
+                }
+                Some(_) => self.last_unhealthy = Some(now),
+                None => {}
+            }
+            if !trace.is_healthy {
                 self.last_unhealthy = Some(now);
             }
-            let why = before.filter(|before| before.is_healthy).and_then(|before| trace.differs(before));
+            let why = difference.filter(|_| before.is_some_and(|before| before.is_healthy));
             if let Some(why) = why {
                 first.get_or_insert_with(|| restarted(slot.label(), why));
             }
@@ -77,20 +81,15 @@ impl Soak {
         if !slot.is_healthy() {
             return Duration::ZERO;
         }
-        // Without a restart a pod stays ready during its update in place.
-        let since = slot.pod.and_then(|pod| pod.ready_since().max(pod.updated_at()));
-        let by_stamps = since.map_or(Duration::MAX, |since| {
-            let healthy_for = now.server_time.duration_since(since).saturating_sub(STAMP_PRECISION);
-            Duration::try_from(healthy_for).unwrap_or_default()
-        });
-        let observed = self.last_unhealthy.map_or(Duration::MAX, |last| now.elapsed.saturating_sub(last));
-        by_stamps.min(observed)
+        let observed = self.traces.get(&slot.label()).map(|trace| now.elapsed.saturating_sub(trace.since));
+        let at_most = self.last_unhealthy.map_or(Duration::MAX, |last| now.elapsed.saturating_sub(last));
+        let lasted = lasted(slot.available_since, observed.unwrap_or_default(), now.server_time);
+        lasted.saturating_sub(STAMP_PRECISION).min(at_most) // a soak is never shorter than it says
     }
 
-    /// Returns how long all slots have been healthy; zero if there are none, or if neither clock measured them.
+    /// Returns how long all slots have been healthy; zero if there are none.
     pub(super) fn healthy<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'s>>, now: Now) -> Duration {
-        let shortest = slots.into_iter().map(|slot| self.healthy_for(slot, now)).min();
-        shortest.filter(|shortest| *shortest != Duration::MAX).unwrap_or_default()
+        slots.into_iter().map(|slot| self.healthy_for(slot, now)).min().unwrap_or_default()
     }
 
     /// Returns the rest of the soak for these slots. A pod that has terminated since its release must stay healthy for at
@@ -110,12 +109,13 @@ impl Soak {
 }
 
 impl Trace {
-    fn of(slot: &PodSlot<'_>) -> Self {
+    fn of(slot: &PodSlot<'_>, now: Duration) -> Self {
         let containers = slot.pod.into_iter().flat_map(|pod| &pod.containers);
         Self {
             uid: slot.pod.map(|pod| pod.uid.clone()).unwrap_or_default(),
             restarts: containers.map(|container| container.restarts).sum(),
             is_healthy: slot.is_healthy(),
+            since: now,
         }
     }
 
@@ -152,6 +152,11 @@ impl CheckMemory {
         }
     }
 
+    /// Returns the result of the last run, once it has ended.
+    pub(super) fn result(&self) -> Option<CheckResult> {
+        self.ended.map(|(_, result)| result)
+    }
+
     pub(super) fn is_running(&self) -> bool {
         self.begun.is_some() && self.ended.is_none()
     }
@@ -173,6 +178,7 @@ impl CheckMemory {
         match (self.begun, self.ended) {
             (Some(_), None) => wait(),
             (_, Some((_, result))) if result != CheckResult::Passed && self.failures >= limit => {
+                let batch = Some(batch);
                 Some(Action::Fail(BatchFailure::Check { batch, result, failures: self.failures }))
             }
             // A check that failed is repeated after its interval, also at the end of the soak.
@@ -217,7 +223,7 @@ mod tests {
     }
 
     fn failed(result: CheckResult, failures: u32) -> Action {
-        Action::Fail(BatchFailure::Check { batch: 1, result, failures })
+        Action::Fail(BatchFailure::Check { batch: Some(1), result, failures })
     }
 
     /// A check that watches a soak of 60s every 30s, and may fail once; its runs begin and end at these times.

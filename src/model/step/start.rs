@@ -1,7 +1,7 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
 use super::action::{Action, Purpose, StepOutcome, StopReason};
-use super::batch::between_batches;
+use super::batch::{between_batches, check_without_batch};
 use super::cluster_view::ClusterView;
 use super::daemon_set::{UNKNOWN_NODE, check_node_flags};
 use super::event::{Origin, StepOptions, StepReport};
@@ -41,8 +41,8 @@ impl PreparedPlan {
 
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
-        let (_, patch) =
-            self.hold.clone().into_patch(&observed.workload, Some(self.fields_to_write.clone()?));
+        let fields = Some(self.fields_to_write.clone()?);
+        let (_, patch) = self.hold.clone().into_patch(&observed.workload, fields).ok()?;
         Some(Observation { workload: Workload::of_json(patch.after())?, ..observed.clone() })
     }
 }
@@ -256,7 +256,15 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
         return Ok(Some(Action::stop(StopReason::NoReplicas)));
     }
     if !prepared.has_to_end(state.workload()) && !state.slots.iter().any(PodSlot::is_outdated) {
-        return Ok(Some(Action::End(nothing_to_release(state))));
+        let outcome = nothing_to_release(state);
+        let check = check_without_batch(state, memory).filter(|_| outcome == StepOutcome::NothingOutdated);
+        return Ok(Some(match check {
+            Some(Action::Fail(failure)) => {
+                Action::End(StepOutcome::Failed { failure: Some(failure), rollback: None })
+            }
+            Some(action) => action,
+            None => Action::End(outcome),
+        }));
     }
     // A command that has nothing to release does not change a pause.
     let next = (prepared.origin == Origin::Pause).then(|| between_batches(state, memory));

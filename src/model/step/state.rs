@@ -45,6 +45,8 @@ pub(super) struct State<'a> {
     pub(super) slots: Vec<PodSlot<'a>>,
     /// The batch in progress, if some of its slots still exist and are released, or may be.
     pub(super) present_batch: Option<&'a PlannedBatch>,
+    /// How many unavailable pods do not count, if `--force` began that batch. Then only its own slots must become healthy.
+    pub(super) forced: Option<usize>,
 }
 
 impl<'a> State<'a> {
@@ -80,6 +82,7 @@ impl<'a> State<'a> {
             last_batch_slots: last_batch.collect(),
             slots: Vec::new(),
             present_batch: None,
+            forced: None,
         };
         let active = observed.own_pods().filter(|pod| pod.is_active());
         (state.updated, state.outdated) = active.partition(|pod| state.is_updated(pod));
@@ -89,13 +92,6 @@ impl<'a> State<'a> {
         let exists = state.slots.iter().any(|slot| slot.is_in_last_batch && is_left(slot));
         state.present_batch = plan.last_batch.as_ref().filter(|batch| !batch.done && exists);
         state
-    }
-
-    /// Lets these slots not count while they are unavailable.
-    pub(super) fn tolerate(&mut self, tolerated: &BTreeSet<String>) {
-        for slot in &mut self.slots {
-            slot.is_tolerated = !slot.is_available && tolerated.contains(&slot.key);
-        }
     }
 
     pub(super) fn workload(&self) -> &'a Workload {
@@ -161,9 +157,10 @@ impl<'a> State<'a> {
             is_updated: pod.is_some_and(|pod| self.is_updated(pod)),
             soaks: true, // including pods that a scale-up adds on the new revision
             is_available: pod.is_some_and(|pod| self.is_available(pod)),
+            available_since: pod
+                .and_then(|pod| pod.available_since(self.original_min_ready_seconds).max(pod.updated_at())),
             is_released: false,
             awaits_deletion: false,
-            is_tolerated: false,
             excluded: None,
             unready_node: self.unready_node_of(pod),
             group: None,
@@ -208,8 +205,8 @@ impl<'a> State<'a> {
             Some(ExcludedBy::OwnPartition) => true,
             None => false,
         };
-        let is_tolerated = slot.is_tolerated && !is_in_batch;
-        slot.is_released && !is_excluded && !slot.is_ignored(self.pace()) && !is_tolerated
+        let is_of_others = self.forced.is_some() && self.present_batch.is_some() && !is_in_batch;
+        slot.is_released && !is_excluded && !slot.is_ignored(self.pace()) && !is_of_others
     }
 
     /// Whether released pods are being replaced, or slots of the batch wait for their release.
@@ -239,12 +236,13 @@ impl<'a> State<'a> {
 
     /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
     pub(super) fn budget_left(&self) -> i64 {
-        as_number(self.allowed() + self.step_kind.surge(self)) - as_number(self.step_kind.unavailable(self))
+        let room = self.allowed() + self.step_kind.surge(self) + self.forced.unwrap_or_default();
+        as_number(room) - as_number(self.step_kind.unavailable(self))
     }
 
     /// Returns the slots that count as unavailable.
     pub(super) fn unavailable_slots(&self) -> impl Iterator<Item = &PodSlot<'a>> {
-        self.slots.iter().filter(|slot| !slot.is_tolerated && slot.is_unavailable(self.pace()))
+        self.slots.iter().filter(|slot| slot.is_unavailable(self.pace()))
     }
 
     /// Whether every slot that the plan may release is released, so that its last batch has begun.

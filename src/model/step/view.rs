@@ -95,7 +95,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
             let slots = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied());
             BatchStage::Done { healthy: Soak::default().healthy(slots, state.now) } // by the timestamps of pods
         };
-        batch_of(planned, &by_key, batch_stage)
+        batch_of(planned, pace, &by_key, batch_stage)
     });
     // No slot is left of a batch whose pods or nodes were removed, perhaps before it was done.
     let begun = begun.filter(|batch| !batch.slots.is_empty());
@@ -150,13 +150,33 @@ fn slots_by_key<'s>(state: &'s State<'_>) -> HashMap<&'s str, &'s PodSlot<'s>> {
 
 /// Returns a batch with the state of its slots.
 pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
-    batch_of(planned, &slots_by_key(state), batch_stage)
+    batch_of(planned, state.pace(), &slots_by_key(state), batch_stage)
 }
 
-fn batch_of(planned: &PlannedBatch, by_key: &HashMap<&str, &PodSlot<'_>>, stage: BatchStage) -> BatchView {
-    let slots = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()));
-    let slots = slots.map(|slot| slot_view(slot)).collect();
-    BatchView { number: planned.number, is_canary: planned.canary, slots, stage }
+/// Returns the slots that run the revision, as a batch for a check that belongs to no batch.
+pub(super) fn updated_pods(state: &State<'_>) -> BatchView {
+    let updated = state.slots.iter().filter(|slot| slot.is_updated);
+    BatchView {
+        number: 0,
+        is_canary: false,
+        group: None,
+        slots: updated.map(slot_view).collect(),
+        stage: BatchStage::Checking,
+    }
+}
+
+fn batch_of(
+    planned: &PlannedBatch,
+    pace: &Pace,
+    by_key: &HashMap<&str, &PodSlot<'_>>,
+    stage: BatchStage,
+) -> BatchView {
+    let slots: Vec<_> = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
+    let group = slots.first().and_then(|slot| slot.group.as_ref()).zip(pace.order.as_ref());
+    // Without the prefix of the label, which would take the room of the nodes.
+    let group = group.map(|(value, label)| format!("{}={value}", label.rsplit('/').next().unwrap_or(label)));
+    let slots = slots.into_iter().map(slot_view).collect();
+    BatchView { number: planned.number, is_canary: planned.canary, group, slots, stage }
 }
 
 fn slot_view(slot: &PodSlot<'_>) -> SlotView {
@@ -182,7 +202,7 @@ fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batch
         match future.next(Some(reach)) {
             Ok(Some(_)) if batches.len() >= MAX_BATCHES => return (batches, true),
             Ok(Some(next)) => {
-                batches.push(batch_of(&next, by_key, BatchStage::Waiting));
+                batches.push(batch_of(&next, state.pace(), by_key, BatchStage::Waiting));
             }
             Ok(None) if reach != Reach::All => reach = Reach::All,
             Ok(None) | Err(_) => return (batches, false),

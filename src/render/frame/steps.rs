@@ -17,7 +17,7 @@ use crate::render::state_words::NameContext;
 use crate::render::step::words::{detail, pace, revisions, skipped, slots, style};
 
 /// The cell of a row with the pods of the batch.
-const PODS: usize = 2;
+const PODS: usize = 3;
 
 /// The least width of shortened pods.
 const FEWEST_CELLS: usize = 8;
@@ -136,6 +136,7 @@ fn row(batch: &BatchView) -> Vec<Line> {
     vec![
         Line::of(format!("  batch {}", batch.number)),
         Line::of(if batch.is_canary { "canary" } else { "" }),
+        Line::of(batch.group.as_deref().unwrap_or_default()),
         Line::of(slots(&batch.slots)),
         Line::styled(style(&batch.stage), batch.stage.word()),
         Line::of(detail(batch)),
@@ -154,7 +155,7 @@ mod tests {
         let slots = vec![SlotView { label: "web-5b5c799b79-7b45d".to_owned(), state: SlotState::Updated }];
         let (healthy, of) = (Duration::from_secs(72), Duration::from_secs(300));
         let stage = BatchStage::Soaking { healthy, of };
-        let batches = [BatchView { number: 1, is_canary: true, slots, stage }];
+        let batches = [BatchView { number: 1, is_canary: true, group: None, slots, stage }];
         for (width, row) in [
             (79, "  batch 1  canary  web-5b5c799b79-7b45d  soaking  healthy 72s of 5m"),
             (59, "  batch 1  canary  web-5b…7b45d  soaking  healthy 72s of 5m"),
@@ -169,7 +170,7 @@ mod tests {
     fn hidden_rows_are_counted() {
         let batch = |number| {
             let stage = BatchStage::Waiting;
-            BatchView { number, is_canary: false, slots: Vec::new(), stage }
+            BatchView { number, is_canary: false, group: None, slots: Vec::new(), stage }
         };
         let batches: Vec<BatchView> = (1..=9).map(batch).collect();
         for (has_more, last) in

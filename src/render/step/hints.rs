@@ -1,16 +1,17 @@
 //! Hints: the command to type next.
 
+use super::Closing;
 use crate::model::hold::plan::{Hold, Plan, is_rollback_held, is_rolling_back, restore_by_hand};
-use crate::model::hold::{
-    end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
-};
+use crate::model::hold::{end_command, is_annotation_lost, left_fields, resume_and, step_command_with};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, SlotState, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 
 /// Returns the commands to run after an outcome, each with its purpose.
-pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOutcome) -> Vec<String> {
-    let (target, step) = (workload.command_target(), step_command(workload));
+pub(super) fn of(closing: &Closing<'_>, outcome: &StepOutcome) -> Vec<String> {
+    let Closing { workload, check, .. } = *closing;
+    let (target, view) = (workload.command_target(), closing.view.as_ref());
+    let step = step_command_with(workload, check);
     match outcome {
         StepOutcome::Stopped(StopReason::Changed { .. })
         | StepOutcome::Failed { rollback: Some(RollbackOutcome::Unfinished { .. }), .. }
@@ -18,24 +19,27 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         | StepOutcome::Interrupted(_)
             if is_rolling_back(workload) =>
         {
-            vec![continue_rollback(workload)]
+            vec![continue_rollback(workload, step)]
         }
         StepOutcome::NothingOutdated if is_held_no_more(workload) => vec![end_leftover(workload)],
         StepOutcome::NothingOutdated => {
-            below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
+            below_its_own_partition(workload, step).into_iter().chain(stays_held(workload)).collect()
         }
-        StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
+        StepOutcome::Complete => below_its_own_partition(workload, step).into_iter().collect(),
         StepOutcome::Reached { .. } => vec![next_batch(view, step)],
         StepOutcome::Stopped(reason) if has_released_no_pod(workload, reason) => {
             let end = command(
                 "to end the plan, so that its controller updates all pods: {}",
                 [end_command(workload)],
             );
-            let mut hints = stopped(workload, view, reason);
+            let mut hints = stopped(workload, view, reason, step);
             hints.extend([roll_back(workload, view), end]);
             hints
         }
-        StepOutcome::Stopped(reason) => stopped(workload, view, reason),
+        StepOutcome::Stopped(reason) => stopped(workload, view, reason, step),
+        StepOutcome::Failed { rollback: None, .. } if !is_held(workload) => {
+            vec![command("to roll back: kubectl rollout2 undo {}", [target])]
+        }
         StepOutcome::Failed { rollback: None, .. } => {
             let back = if workload.kind().pods().are_ordered() {
                 // A broken pod may block the rollback.
@@ -60,10 +64,10 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
     }
 }
 
-fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) -> Vec<String> {
-    let (target, step) = (workload.command_target(), step_command(workload));
+fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason, step: Word) -> Vec<String> {
+    let target = workload.command_target();
     match reason {
-        StopReason::Paused => vec![resume_and_step_command(workload).to_string()],
+        StopReason::Paused => vec![resume_and(workload, step).to_string()],
         StopReason::Locked(_) => vec![command("to take it over: {} --take-over", [step])],
         StopReason::TakenOver { .. } | StopReason::Changed { rolled_back_to: Some(_), .. } => {
             vec![status(target)]
@@ -151,12 +155,12 @@ fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
 }
 
 /// Returns the hint that the next step completes the rollback.
-fn continue_rollback(workload: &Workload) -> String {
+fn continue_rollback(workload: &Workload, step: Word) -> String {
     if !is_rollback_held(workload) {
-        return command("wait for the rollback: {}", [step_command(workload)]); // the original strategy is restored
+        return command("wait for the rollback: {}", [step]); // the original strategy is restored
     }
     let is_paused = Hold::readable(workload).is_some_and(|hold| hold.is_paused());
-    let next = if is_paused { resume_and_step_command(workload) } else { step_command(workload) };
+    let next = if is_paused { resume_and(workload, step) } else { step };
     command("complete the rollback and restore the original strategy: {}", [next])
 }
 
@@ -175,9 +179,9 @@ fn next_batch(view: Option<&PlanView>, step: Word) -> String {
     }
 }
 
-fn below_its_own_partition(workload: &Workload) -> Option<String> {
+fn below_its_own_partition(workload: &Workload, step: Word) -> Option<String> {
     let is_kept = strategy::partition(workload) > 0 && workload.counts().outdated() > 0;
-    is_kept.then(|| command("to step the pods below it too: {} --to 100%", [step_command(workload)]))
+    is_kept.then(|| command("to step the pods below it too: {} --to 100%", [step]))
 }
 
 /// Whether every outdated pod is below the partition of the workload, so that a step releases none of them.

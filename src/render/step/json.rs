@@ -43,7 +43,7 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
         }
         StepReport::SoakRestarted { pod, why } => ("soak-restarted", json!({"pod": pod, "reason": why})),
         StepReport::Checked { batch, result, failures, .. } => {
-            ("check", check_facts(*batch, *result, *failures))
+            ("check", check_facts(Some(*batch), *result, *failures))
         }
         StepReport::AddedByController(pods) => ("added-by-controller", json!({"pods": pods})),
         StepReport::Cause { cause, change } => {
@@ -62,10 +62,10 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
 /// Returns the last document: the outcome and the exit code.
 #[must_use]
 pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value {
-    let Closing { workload, view, stepper, now } = closing;
+    let Closing { workload, view, stepper, now, .. } = closing;
     let mut document = event("ended", workload, *now, outcome_facts(outcome));
     document["exitCode"] = exit.into();
-    document["hint"] = hints::of(workload, view.as_ref(), outcome).into_iter().next().into();
+    document["hint"] = hints::of(closing, outcome).into_iter().next().into();
     if let Some(unanswered) = stepper.map(Stepper::unanswered).filter(|pods| !pods.is_empty()) {
         document["unanswered"] = unanswered.into();
     }
@@ -252,11 +252,13 @@ fn failure_facts(failure: Option<&BatchFailure>) -> Value {
     }
 }
 
-fn check_facts(batch: usize, result: CheckResult, failures: u32) -> Value {
+fn check_facts(batch: Option<usize>, result: CheckResult, failures: u32) -> Value {
     let code = if let CheckResult::Failed(code) = result { code } else { None };
-    json!({
-        "batch": {"number": batch}, "check": result.json_name(), "checkExitCode": code, "failuresInRow": failures,
-    })
+    let mut facts = json!({"check": result.json_name(), "checkExitCode": code, "failuresInRow": failures});
+    if let Some(number) = batch {
+        facts["batch"] = json!({"number": number});
+    }
+    facts
 }
 
 fn named(pods: &[String]) -> Vec<Value> {

@@ -34,6 +34,8 @@ pub struct Closing<'a> {
     pub view: Option<PlanView>,
     /// The stepper; none if the command did not step.
     pub stepper: Option<&'a Stepper>,
+    /// The command of `--check`, if it is known.
+    pub check: Option<&'a str>,
     /// The present time.
     pub now: Now,
 }
@@ -41,14 +43,14 @@ pub struct Closing<'a> {
 impl<'a> Closing<'a> {
     /// Returns the state after a command.
     #[must_use]
-    pub fn of(stepper: &'a Stepper, now: Now) -> Self {
-        Self { workload: stepper.workload(), view: stepper.view(now), stepper: Some(stepper), now }
+    pub fn of(stepper: &'a Stepper, check: Option<&'a str>, now: Now) -> Self {
+        Self { workload: stepper.workload(), view: stepper.view(now), stepper: Some(stepper), check, now }
     }
 
     /// Returns the state of a command that wrote nothing.
     #[must_use]
     pub fn before(workload: &'a Workload, now: Now) -> Self {
-        Self { workload, view: None, stepper: None, now }
+        Self { workload, view: None, stepper: None, check: None, now }
     }
 }
 
@@ -147,9 +149,10 @@ fn batch_line(batch: &BatchView, workload: &Workload) -> Option<String> {
     let chosen = if listed.is_empty() { String::new() } else { format!(": {}", slots(&listed)) };
     let number = batch.number;
     let canary = if batch.is_canary { " (canary)" } else { "" };
+    let group = batch.group.as_ref().map(|group| format!(" in {group}")).unwrap_or_default();
     Some(match &batch.stage {
         BatchStage::Waiting => return None,
-        BatchStage::Updating => format!("batch {number}{canary}: {}", slots(&batch.slots)),
+        BatchStage::Updating => format!("batch {number}{canary}{group}: {}", slots(&batch.slots)),
         BatchStage::Soaking { of, .. } => {
             format!("batch {number}: available, soaking {}", go_duration::short(*of))
         }

@@ -41,7 +41,11 @@ pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) 
         }
         StepOutcome::Failed { failure, rollback } => {
             ui.err_line(&format!("error: {name}: {}", failed(failure.as_ref())));
-            ui.err_line(&rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back));
+            match rollback {
+                Some(rollback) => ui.err_line(&rolled_back(rollback)),
+                None if hints::is_held(workload) => ui.err_line(&held_after_failure(view)),
+                None => {} // a check failed where no pod was outdated
+            }
         }
         StepOutcome::TimedOut(limit) => {
             let (limit, left) = (go_duration::short(*limit), left_behind(closing));
@@ -60,7 +64,7 @@ pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) 
             "warning: {name}: its lock was not released, so a step on another host needs --take-over"
         ));
     }
-    ui.err_lines(hints::of(workload, view, outcome).iter().map(|hint| format!("hint: {hint}")));
+    ui.err_lines(hints::of(closing, outcome).iter().map(|hint| format!("hint: {hint}")));
 }
 
 fn nothing_outdated(workload: &Workload) -> String {
@@ -228,7 +232,8 @@ fn failed(failure: Option<&BatchFailure>) -> String {
             format!("after {} {} {are} not updated and available", go_duration::short(*after), names(pods))
         }
     };
-    format!("{}: {detail}", failure.words())
+    // A quota or an admission webhook refuses pods before they have names.
+    if detail.is_empty() { failure.words() } else { format!("{}: {detail}", failure.words()) }
 }
 
 fn rolled_back(rollback: &RollbackOutcome) -> String {

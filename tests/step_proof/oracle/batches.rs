@@ -217,7 +217,7 @@ fn unsoaked(world: &World, batch: &BTreeSet<i64>, soak: i64, now: Millis) -> Vec
     let is_soaked = |ordinal: &i64| {
         let pod = world.pod(*ordinal).filter(|_| world.is_updated(*ordinal));
         pod.filter(|pod| pod.is_available(world.min_ready(), now))
-            .is_some_and(|pod| pod.has_soaked(soak, now))
+            .is_some_and(|pod| pod.has_soaked(world.min_ready(), soak, now))
     };
     places.filter(|ordinal| !is_soaked(ordinal)).collect()
 }

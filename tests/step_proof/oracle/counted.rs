@@ -187,9 +187,10 @@ impl Counted {
         }
         let by = scene.now() + 1000; // stamps have seconds
         let is_deployment = scene.after.kind == Kind::Deployment;
+        let min_ready = self.min_ready(scene.after);
         let is_soaked = |pod: &&Pod| {
-            let healthy = pod.healthy_since().is_some_and(|since| since + soak * 1000 <= by);
-            healthy && (!is_deployment || pod.has_soaked(soak, by)) // a restart in place is no crash
+            let healthy = pod.healthy_since(min_ready).is_some_and(|since| since + soak * 1000 <= by);
+            healthy && (!is_deployment || pod.has_soaked(min_ready, soak, by)) // a restart in place is no crash
         };
         let soaked = |view: &World| {
             let scaled = if is_deployment { goal * view.replicas() / batch.of.max(1) } else { goal };

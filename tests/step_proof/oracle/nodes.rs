@@ -194,7 +194,8 @@ fn is_passed_over(scene: &Scene<'_>, node: i64) -> bool {
 
 fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {
     let pod = view.pod(node).filter(|_| view.is_updated(node));
-    pod.filter(|pod| pod.is_available(view.min_ready(), now)).is_some_and(|pod| pod.has_soaked(soak, now))
+    let min_ready = view.min_ready();
+    pod.filter(|pod| pod.is_available(min_ready, now)).is_some_and(|pod| pod.has_soaked(min_ready, soak, now))
 }
 
 /// No process deletes a pod of the new revision while a plan releases that revision.

@@ -308,7 +308,7 @@ mod tests {
             Plan::new(&workload.template_digest(), Some(from.to_owned()), Pace::default(), Reach::All)
         };
         let hold = plan_from.into_iter().fold(hold, |hold, from| hold.with_plan(plan(from)));
-        let stored = hold.into_patch(workload, Some(fields)).1;
+        let stored = hold.into_patch(workload, Some(fields)).unwrap().1;
         observed.replace_workload(Workload::of_json(stored.after()).unwrap());
         observed
     }

@@ -271,14 +271,15 @@ impl Hold {
         let invalid = |why: String| unreadable(workload).caused_by(why);
         let (names, update_strategy) = (workload.hold_fields(), workload.kind().strategy());
         let [strategy, set] = stored.map(|stored| HoldFields::read(names, update_strategy, stored));
-        let members = Value::Object(members);
-        if !is_small(&members) {
-            return Err(invalid("it has a text or a number that is too large".to_owned()));
-        }
         let (strategy, set) = (strategy.map_err(invalid)?, set.map_err(invalid)?);
-        let mut hold: Self = serde_json::from_value(members).map_err(|_| unreadable(workload))?;
-        if let Some(Ok(plan)) = hold.rest.get(PLAN).filter(|_| hold.version <= VERSION).map(Plan::deserialize)
-        {
+        let mut hold: Self =
+            serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
+        let rest = std::mem::take(&mut hold.rest); // a newer version may write anything there
+        if !serde_json::to_value(&hold).is_ok_and(|known| is_small(&known)) {
+            return Err(invalid(TOO_LARGE.to_owned()));
+        }
+        hold.rest = rest;
+        if let Some(Ok(plan)) = hold.rest.get(PLAN).filter(|_| hold.version <= VERSION).map(read_plan) {
             hold.plan = Some(plan);
             hold.rest.remove(PLAN);
         }
@@ -298,11 +299,11 @@ impl Hold {
     /// When there is none that this version can read.
     pub fn require_plan(&self, workload: &Workload) -> Result<&Plan> {
         self.plan.as_ref().ok_or_else(|| {
-            let why = match self.rest.get(PLAN).map(Plan::deserialize) {
+            let why = match self.rest.get(PLAN).map(read_plan) {
                 _ if self.version > VERSION => {
                     format!("it has version {}, this is version {VERSION}", self.version)
                 }
-                Some(Err(error)) => data_problem(&error),
+                Some(Err(why)) => why,
                 _ => "it has no plan".to_owned(),
             };
             let sentence = format!(
@@ -329,6 +330,18 @@ impl Workload {
     pub(crate) fn start_of_plan(&self) -> Option<String> {
         Plan::in_force(self).filter(|plan| plan.is_for_live_template(self))?.from
     }
+}
+
+/// Why an annotation or a plan with such a member is not readable.
+const TOO_LARGE: &str = "it has a text or a number that is too large";
+
+/// Reads a plan, or returns why it is not readable. The limits are for the members that this version knows.
+fn read_plan(member: &Value) -> Result<Plan, String> {
+    let mut plan = Plan::deserialize(member).map_err(|error| data_problem(&error))?;
+    let rest = std::mem::take(&mut plan.rest);
+    let is_readable = serde_json::to_value(&plan).is_ok_and(|known| is_small(&known));
+    plan.rest = rest;
+    is_readable.then_some(plan).ok_or_else(|| TOO_LARGE.to_owned())
 }
 
 impl Plan {

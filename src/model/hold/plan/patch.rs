@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::hold::{END_BY_HAND, Hold};
 use crate::api::patch::{FieldPath, Patch};
+use crate::error::{Error, ErrorKind, Result};
 use crate::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
 use crate::kind::{Workload, strategy};
 use crate::text::json::go_json;
@@ -28,8 +29,10 @@ impl Hold {
     /// Returns the patch that stores the hold, and the hold as it is then. The patch also writes new values of its fields, if
     /// there are any, such as those that release pods. It tests the uid, the template, all fields of the hold, and the
     /// annotation.
-    #[must_use]
-    pub fn into_patch(self, workload: &Workload, fields: Option<HoldFields>) -> (Self, Patch) {
+    ///
+    /// # Errors
+    /// When [`Hold::read`] would not read the plan again, for example because a text is too long.
+    pub fn into_patch(self, workload: &Workload, fields: Option<HoldFields>) -> Result<(Self, Patch)> {
         let mut patch = guarded(workload);
         let mut hold = self;
         if let Some(fields) = fields {
@@ -37,7 +40,16 @@ impl Hold {
             hold.add_fields_to(workload, &mut patch);
         }
         hold.store(workload, &mut patch);
-        (hold, patch)
+        let stored = Self::read(workload, &hold.annotation(workload)).and_then(|stored| {
+            if hold.plan.is_some() { stored.require_plan(workload).map(drop) } else { Ok(()) }
+        });
+        match stored {
+            Ok(()) => Ok((hold, patch)),
+            Err(error) => {
+                let sentence = format!("the plan of {} cannot be stored", workload.target());
+                Err(Error::new(ErrorKind::Refused, sentence).caused_by(error.to_string()))
+            }
+        }
     }
 
     /// Adds to a patch the fields that hold.

@@ -179,8 +179,9 @@ pub enum BatchFailure {
     },
     /// The check did not pass.
     Check {
-        /// The batch.
-        batch: usize,
+        /// The batch; none if it ran for pods that no batch of the plan released.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch: Option<usize>,
         /// The result of its last run.
         result: CheckResult,
         /// How many runs in a row did not pass.
@@ -224,8 +225,11 @@ impl BatchFailure {
             Self::Cause { batch: Some(batch), id, .. } => format!("batch {batch} failed: {id}"),
             Self::Cause { batch: None, id, .. } => format!("updated pods failed outside a batch: {id}"),
             Self::TimedOut { batch, .. } => format!("batch {batch} failed"),
-            Self::Check { batch, failures: 0 | 1, .. } => format!("the check of batch {batch} failed"),
-            Self::Check { batch, failures, .. } => {
+            Self::Check { batch: None, .. } => "the check failed".to_owned(),
+            Self::Check { batch: Some(batch), failures: 0 | 1, .. } => {
+                format!("the check of batch {batch} failed")
+            }
+            Self::Check { batch: Some(batch), failures, .. } => {
                 format!("the check of batch {batch} failed {failures} times in a row")
             }
         }
@@ -349,7 +353,7 @@ mod tests {
                 began: Some((1, 2)),
             }),
             failure: Some(BatchFailure::Check {
-                batch: 2,
+                batch: Some(2),
                 result: CheckResult::Failed(Some(3)),
                 failures: 2,
             }),

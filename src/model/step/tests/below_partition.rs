@@ -54,7 +54,7 @@ pub(super) fn during_rollback() -> StepperFixture {
 }
 
 fn refused(rollback: RollbackOutcome) -> StepOutcome {
-    let failure = BatchFailure::Check { batch: 3, result: CheckResult::Failed(Some(1)), failures: 1 };
+    let failure = BatchFailure::Check { batch: Some(3), result: CheckResult::Failed(Some(1)), failures: 1 };
     StepOutcome::Failed { failure: Some(failure), rollback: Some(rollback) }
 }
 

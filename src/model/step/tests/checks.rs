@@ -9,7 +9,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use crate::engine::LoopEvent;
 use crate::error::ErrorKind;
-use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch, Pace, PaceFlags};
+use crate::hold::plan::{Amount, BatchFailure, Check, CheckResult, CheckWatch, Pace, PaceFlags, Reach};
 use crate::step::*;
 
 fn request_with_check() -> StepOptions {
@@ -24,7 +24,7 @@ fn a_failing_check_fails_the_batch() {
         let mut fixture = StepperFixture::of(request_with_check(), FakeCluster::paused(3));
         fixture.check = result;
         let end = fixture.run();
-        assert_eq!(failure(&end).0, &BatchFailure::Check { batch: 1, result, failures: 1 });
+        assert_eq!(failure(&end).0, &BatchFailure::Check { batch: Some(1), result, failures: 1 });
         let mut fixture = fixture.then("two", StepOptions::default());
         assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
         let skip = PaceFlags { check: Some(String::new()), ..PaceFlags::default() };
@@ -42,7 +42,7 @@ fn pods_that_the_controller_updated_before_the_plan_are_checked_with_its_first_b
     let mut fixture = StepperFixture::of(request_with_check(), cluster);
     fixture.check = CheckResult::Failed(Some(1));
     let end = fixture.run();
-    assert!(matches!(failure(&end).0, BatchFailure::Check { batch: 1, .. }), "{end:?}");
+    assert!(matches!(failure(&end).0, BatchFailure::Check { batch: Some(1), .. }), "{end:?}");
     assert_eq!((fixture.begun().len(), fixture.checks, fixture.cluster.on(2)), (1, 1, updated + 2));
 }
 
@@ -131,7 +131,7 @@ fn a_watching_check_runs_every_interval_of_the_soak_and_at_its_end() {
 fn a_batch_fails_after_its_limit_of_failures_in_a_row() {
     let passed = CheckResult::Passed;
     let failed = StepOutcome::Failed {
-        failure: Some(BatchFailure::Check { batch: 1, result: FAILED, failures: 3 }),
+        failure: Some(BatchFailure::Check { batch: Some(1), result: FAILED, failures: 3 }),
         rollback: None,
     };
     for (results, expected, reported) in [
@@ -239,4 +239,46 @@ fn a_stored_interval_is_at_least_a_second() {
     let check = Some(Check { digest: "ab".to_owned(), watch: Some(watch) });
     let pace = Pace { check, ..Pace::default() }.with_floors();
     assert_eq!(pace.check.unwrap().watch.unwrap().every, seconds(1));
+}
+
+/// A pipeline that runs again relies on the exit code: 0 says that the check passed.
+#[test]
+fn a_check_runs_once_where_no_pod_is_outdated() {
+    let mut cluster = FakeCluster::new(3, &json!({"type": "RollingUpdate"}));
+    (0..60).for_each(|_| cluster.tick());
+    assert_eq!(cluster.on(2), 3);
+    let mut fixture = StepperFixture::of(request_with_check(), cluster);
+    assert_eq!((fixture.run(), fixture.checks), (StepOutcome::NothingOutdated, 1));
+    assert_eq!(fixture.cluster.object["metadata"].get("annotations"), None, "nothing is written");
+    let mut cluster = fixture.cluster;
+    cluster.tick();
+    let mut fixture = StepperFixture::unstarted("two", request_with_check(), cluster);
+    fixture.check = FAILED;
+    let end = fixture.run();
+    assert!(matches!(failure(&end), (BatchFailure::Check { .. }, None)), "{end:?}");
+}
+
+/// The controller had updated as many pods as are requested before the plan held it.
+#[test]
+fn a_check_runs_once_where_the_goal_is_reached_already() {
+    let mut cluster = FakeCluster::new(5, &json!({"type": "RollingUpdate"}));
+    while cluster.on(2) == 0 {
+        cluster.tick();
+    }
+    let reach = Some(Reach::To(Amount::Pods(1)));
+    let mut fixture = StepperFixture::of(StepOptions { reach, ..request_with_check() }, cluster);
+    assert_eq!((fixture.run(), fixture.checks), (StepOutcome::Reached { updated: 1, of: 5 }, 1));
+    assert_eq!(fixture.begun(), [""; 0]);
+}
+
+/// The annotation has limits for numbers and texts, because any client may write it.
+#[test]
+fn a_plan_that_could_not_be_read_is_not_stored() {
+    let mut options = request_with_check();
+    (options.pace.check_every, options.pace.check_failures) =
+        (Some(seconds(20)), NonZeroU32::new(3_000_000_000));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(3));
+    let end = fixture.run();
+    assert!(matches!(&end, StepOutcome::Error(error) if error.exit().code() == 1), "{end:?}");
+    assert_eq!(fixture.cluster.hold().unwrap().get("plan"), None);
 }

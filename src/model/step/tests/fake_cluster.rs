@@ -32,6 +32,10 @@ pub(super) struct FakeCluster {
     /// Whether the controller works.
     pub(super) controls: bool,
     pub(super) unready_nodes: BTreeSet<String>,
+    /// The nodes of a DaemonSet on which its controller can create no pod.
+    pub(super) closed_nodes: BTreeSet<i64>,
+    /// By how many seconds the clocks of the nodes are ahead.
+    pub(super) clocks_ahead: u64,
     pub(super) seconds: u64,
     next_uid: usize,
 }
@@ -67,6 +71,8 @@ impl FakeCluster {
             start_up: START_UP,
             controls: true,
             unready_nodes: BTreeSet::new(),
+            closed_nodes: BTreeSet::new(),
+            clocks_ahead: 0,
             seconds: 10_000,
             next_uid: 0,
         };
@@ -223,7 +229,8 @@ impl FakeCluster {
     fn control_daemon_set(&mut self) {
         let (nodes, update) = (self.replicas(), self.update());
         let is_rolling = self.object["spec"]["updateStrategy"]["type"] == "RollingUpdate";
-        let missing: Vec<i64> = (0..nodes).filter(|index| !self.pods.contains_key(index)).collect();
+        let is_missing = |node: &i64| !self.pods.contains_key(node) && !self.closed_nodes.contains(node);
+        let missing: Vec<i64> = (0..nodes).filter(is_missing).collect();
         for index in &missing {
             self.make(*index, update);
         }

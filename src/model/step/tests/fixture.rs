@@ -44,6 +44,10 @@ pub(super) struct StepperFixture {
     pub(super) is_away: bool,
     /// Whether writes are executed and their responses lost.
     pub(super) loses_answers: bool,
+    /// Whether the server answers every write with 500 and executes none, as with an admission webhook that is down.
+    pub(super) fails_writes: bool,
+    /// Whether watches deliver no more events.
+    pub(super) loses_events: bool,
     /// Whether the write of a rollback gets no response.
     pub(super) holds_rollback: bool,
     /// After how many tasks the process dies, before the result of the last one arrives.
@@ -79,9 +83,16 @@ impl StepperFixture {
     }
 
     pub(super) fn by(holder: &str, options: StepOptions, cluster: FakeCluster) -> Self {
+        let mut fixture = Self::unstarted(holder, options, cluster);
+        fixture.see(TICK);
+        fixture
+    }
+
+    /// A command that has received no event yet.
+    pub(super) fn unstarted(holder: &str, options: StepOptions, cluster: FakeCluster) -> Self {
         let stepper = Stepper::new(options, lock(holder), cluster.workload());
         let began = cluster.seconds;
-        let mut fixture = Self {
+        Self {
             stepper,
             cluster,
             reports: Vec::new(),
@@ -96,6 +107,8 @@ impl StepperFixture {
             has_no_nodes: false,
             is_away: false,
             loses_answers: false,
+            fails_writes: false,
+            loses_events: false,
             holds_rollback: false,
             dies_at: None,
             forgets: false,
@@ -103,9 +116,7 @@ impl StepperFixture {
             holds_deletions: false,
             wave: Vec::new(),
             began,
-        };
-        fixture.see(TICK);
-        fixture
+        }
     }
 
     /// Another command on the same host after the process of this one has ended, on the cluster as it is.
@@ -174,6 +185,10 @@ impl StepperFixture {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
                 vec![StepAnswer::Written(WriteResult::Unavailable(error))]
             }
+            Task::Write(_) if self.fails_writes => {
+                let error = Error::new(ErrorKind::Unreachable, "500 Internal Server Error");
+                vec![StepAnswer::Written(WriteResult::Unknown(error))]
+            }
             Task::Write(patch) if self.loses_answers => {
                 self.cluster.write(&patch);
                 let error = Error::new(ErrorKind::Unreachable, "no answer");
@@ -226,7 +241,9 @@ impl StepperFixture {
             if let Some(bound) = self.bound {
                 assert!(self.cluster.unavailable() <= bound, "{} are down", self.cluster.unavailable());
             }
-            self.show();
+            if !self.loses_events {
+                self.show();
+            }
             if self.stepper.due.is_some_and(|due| due <= self.now().elapsed) {
                 self.see(TICK);
             }

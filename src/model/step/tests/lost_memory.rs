@@ -100,3 +100,36 @@ fn a_batch_settles_unless_the_soak_is_zero() {
     });
     assert!((8..=12).contains(&(settling - zero)), "{settling} s, and {zero} s without");
 }
+
+/// The first process is killed three seconds after the pod became available.
+#[test]
+fn the_soak_of_another_process_counts_from_available() {
+    let mut cluster = FakeCluster::paused(2);
+    cluster.object["spec"]["minReadySeconds"] = 30.into();
+    let mut options = StepOptions::default();
+    options.pace.soak = Some(seconds(20));
+    let mut fixture = StepperFixture::of(options, cluster);
+    let ready = loop {
+        fixture.pass(1);
+        let pod = fixture.cluster.pods.get(&1).filter(|pod| pod.revision == 2);
+        if let Some(ready) =
+            pod.and_then(|pod| pod.ready).filter(|ready| fixture.cluster.seconds >= ready + 33)
+        {
+            break ready;
+        }
+    };
+    let mut fixture = fixture.then("two", StepOptions::default());
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 2 });
+    let soaked = fixture.cluster.seconds - ready - 30;
+    assert!((20..30).contains(&soaked), "{soaked}");
+}
+
+/// The stamps of the pods are in the future. What the process observed itself counts.
+#[test]
+fn a_node_clock_that_is_ahead_does_not_delay_the_soak() {
+    let mut cluster = FakeCluster::paused(3);
+    cluster.clocks_ahead = 1800;
+    let mut fixture = StepperFixture::of(all_by(2), cluster);
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert!((25..90).contains(&fixture.elapsed()), "{}", fixture.elapsed());
+}

@@ -44,12 +44,12 @@ impl FakeCluster {
 
     fn pod(&self, index: i64, pod: &FakePod) -> Pod {
         let ready = pod.ready.is_some();
-        let since = self.stamp(pod.ready.unwrap_or(pod.created));
+        let since = self.stamp(pod.ready.map_or(pod.created, |ready| ready + self.clocks_ahead));
         let is_broken = self.broken.contains(&pod.revision) || self.crashing.contains(&index);
         let state = if is_broken {
             json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}})
         } else {
-            json!({"running": {"startedAt": self.stamp(pod.started).to_string()}})
+            json!({"running": {"startedAt": self.stamp(pod.started + self.clocks_ahead).to_string()}})
         };
         let last = if is_broken || pod.restarts > 0 {
             json!({"terminated": {"exitCode": 1, "reason": "Error"}})

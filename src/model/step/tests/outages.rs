@@ -164,8 +164,63 @@ fn refreshes_that_are_older_than_the_known_state_are_repeated_with_pauses_and_en
     assert!(matches!(end, StepOutcome::Error(_)), "{end:?} {:?}", fixture.reports);
     let (lasted, refreshes) = (fixture.elapsed() - begun, fixture.acts - acts);
     assert!(
-        (900..910).contains(&lasted),
-        "the first decision is that of the batch timeout, after 10 minutes: {lasted}"
+        (300..345).contains(&lasted),
+        "the first refresh is due after half a minute of waiting: {lasted}"
     );
     assert!(refreshes < 200, "{refreshes}");
+}
+
+/// An admission webhook that is down: the server answers every write with 500, and reads work.
+#[test]
+fn a_command_without_an_accepted_write_for_5_minutes_ends() {
+    let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(5));
+    fixture.pass(2);
+    fixture.fails_writes = true;
+    let begun = fixture.elapsed();
+    let end = fixture.run();
+    assert!(matches!(&end, StepOutcome::Error(error) if error.to_string().contains("500")), "{end:?}");
+    let lasted = fixture.elapsed() - begun;
+    assert!((300..340).contains(&lasted), "{lasted}");
+}
+
+/// A process that ends must say that nothing was rolled back.
+#[test]
+fn a_rollback_without_an_accepted_write_ends_at_its_limits() {
+    for (timeout, expected) in [(None, 300..400), (Some(seconds(100)), 100..106)] {
+        let mut options = StepOptions { timeout, ..all_by(2) };
+        options.pace.on_failure = Some(OnFailure::Undo);
+        let mut fixture = StepperFixture::of(options, broken());
+        fixture.pass(10);
+        fixture.fails_writes = true;
+        let end = fixture.run();
+        assert!(matches!(failure(&end).1, Some(RollbackOutcome::NotStarted(_))), "{end:?}");
+        assert!(expected.contains(&fixture.elapsed()), "{}", fixture.elapsed());
+        assert_eq!(fixture.cluster.update(), 2);
+    }
+}
+
+/// A watch stays open and delivers no events any more.
+#[test]
+fn a_command_reads_again_while_it_waits_for_the_controller() {
+    let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(5));
+    fixture.loses_events = true;
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert!(fixture.elapsed() < 400, "{}", fixture.elapsed());
+}
+
+/// The controller has still to remove outdated pods when every batch is done and the strategy is restored.
+#[test]
+fn a_plan_is_complete_once_its_controller_has_completed_the_update() {
+    for works_again in [true, false] {
+        let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(3));
+        while fixture.cluster.hold().is_some() {
+            fixture.pass(1);
+        }
+        fixture.cluster.controls = false;
+        fixture.pass(60);
+        assert_eq!(fixture.stepper.outcome(), None);
+        fixture.cluster.controls = works_again;
+        let end = fixture.run();
+        assert_eq!(end == StepOutcome::Complete, works_again, "{end:?}");
+    }
 }

@@ -29,7 +29,8 @@ fn done() -> RollbackOutcome {
 }
 
 fn failed_check(batch: usize, rollback: RollbackOutcome) -> StepOutcome {
-    let failure = BatchFailure::Check { batch, result: CheckResult::Failed(Some(1)), failures: 1 };
+    let failure =
+        BatchFailure::Check { batch: Some(batch), result: CheckResult::Failed(Some(1)), failures: 1 };
     StepOutcome::Failed { failure: Some(failure), rollback: Some(rollback) }
 }
 

@@ -32,7 +32,7 @@ fn scaled(replicas: i64, pods: &[(&str, bool)]) -> Observation {
     let slots = vec!["3".to_owned(), "4".to_owned()];
     let batch = PlannedBatch { number: 2, canary: false, slots, done: false, of: Some(4), began: None };
     hold.plan.as_mut().unwrap().last_batch = Some(batch);
-    let workload = Workload::of_json(hold.into_patch(&workload, None).1.after()).unwrap();
+    let workload = Workload::of_json(hold.into_patch(&workload, None).unwrap().1.after()).unwrap();
     let owned = |kind: &str, name: &str, ready: bool| {
         let ready = if ready { "True" } else { "False" };
         json!({"kind": kind, "data": {"spec": {"template": {}}},

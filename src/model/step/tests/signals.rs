@@ -2,7 +2,7 @@
 
 use super::failures::broken;
 use super::fake_cluster::FakeCluster;
-use super::fixture::{StepperFixture, all_by};
+use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::change::write_result::DeletionResult;
 use crate::engine::{LoopEvent, PodRef, StopSignal};
@@ -101,4 +101,17 @@ fn a_failure_is_stored_after_a_signal_before_its_rollback() {
     let hold = fixture.cluster.hold().unwrap();
     assert_eq!((hold.get("lock"), &hold["plan"]["failure"]["id"]), (None, &"crash-loop".into()));
     assert_eq!(fixture.cluster.update(), 2, "nothing is rolled back");
+}
+
+/// Each request takes some seconds, and a refresh has several.
+#[test]
+fn the_lock_is_released_without_a_refresh() {
+    let mut options = all_by(2);
+    options.pace.soak = Some(seconds(600));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(3));
+    fixture.pass(30);
+    fixture.refresh_times = [6; 5].into();
+    fixture.see(LoopEvent::Stop(StopSignal::Terminated));
+    assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Terminated)));
+    assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
 }

@@ -242,3 +242,39 @@ fn a_new_plan_replaces_the_pod_that_the_last_batch_of_an_update_broke() {
     assert_eq!(fixture.run(), StepOutcome::Complete, "{:?}", fixture.reports);
     assert_eq!((replaced(&fixture), fixture.cluster.on(3)), (1, 3));
 }
+
+/// A pod is missing on one node of ten when `--force` begins a batch of eight.
+fn forced_past_a_missing_pod() -> StepperFixture {
+    let mut cluster = FakeCluster::paused_daemon_set(10);
+    cluster.closed_nodes.insert(9);
+    cluster.pods.remove(&9);
+    cluster.tick();
+    let mut options = StepOptions { force: true, ..all_by(8) };
+    options.pace.canary = Some(false);
+    let mut fixture = StepperFixture::of(options, cluster);
+    fixture.bound = None;
+    fixture
+}
+
+#[test]
+fn force_does_not_wait_for_a_missing_pod() {
+    let mut fixture = forced_past_a_missing_pod();
+    fixture.pass(30);
+    assert!(fixture.cluster.on(2) > 1, "{:?}", fixture.reports);
+}
+
+/// Slots of missing pods whose nodes are not known have one name.
+#[test]
+fn force_excuses_no_pod_that_fails_later() {
+    let mut fixture = forced_past_a_missing_pod();
+    while fixture.cluster.on(2) < 2 {
+        fixture.pass(1);
+    }
+    fixture.cluster.closed_nodes.insert(8);
+    fixture.cluster.pods.remove(&8);
+    fixture.pass(10);
+    let updated = fixture.cluster.on(2);
+    fixture.pass(60);
+    assert_eq!(fixture.cluster.on(2), updated, "two pods are missing, and one was when the batch began");
+    assert!(updated < 6, "{updated}");
+}

@@ -59,7 +59,10 @@ fn a_preview_reports_a_rollback() {
     let now = Now { elapsed: seconds(0), server_time: fixture.cluster.wall() };
     let seen = preview(&StepOptions::default(), &fixture.cluster.observed(), None, now);
     assert!(
-        matches!(seen, Err(StepOutcome::Failed { failure: Some(BatchFailure::Check { batch: 3, .. }), .. })),
+        matches!(
+            seen,
+            Err(StepOutcome::Failed { failure: Some(BatchFailure::Check { batch: Some(3), .. }), .. })
+        ),
         "{seen:?}"
     );
 }

@@ -158,7 +158,8 @@ fn the_plan_of_a_deployment_is_not_kept_for_another_template() {
     let plan = Plan::new(&workload.template_digest(), Some("w-1".to_owned()), Pace::default(), Reach::All);
     let fields = HoldFields::from([("minReadySeconds", 2_147_483_646.into())]);
     let hold = Hold::new(&workload, fields.clone()).with_plan(plan);
-    observation.workload = Workload::of_json(hold.into_patch(&workload, Some(fields)).1.after()).unwrap();
+    observation.workload =
+        Workload::of_json(hold.into_patch(&workload, Some(fields)).unwrap().1.after()).unwrap();
     let target = TargetRevision::Default.find(&observation).unwrap();
     let refused =
         undo(&observation, target, &UndoOptions { keep_hold: true, ..UndoOptions::default() }).unwrap_err();
@@ -180,7 +181,8 @@ fn a_rollback_that_stays_held_tests_the_strategy_of_the_hold() {
     let plan = Plan::new(&workload.template_digest(), Some("w-1".to_owned()), Pace::default(), Reach::All);
     let fields = HoldFields::from([("updateStrategy", strategy(1))]);
     let hold = Hold::new(&workload, fields.clone()).with_plan(Plan { below_partition: true, ..plan });
-    observation.workload = Workload::of_json(hold.into_patch(&workload, Some(fields)).1.after()).unwrap();
+    observation.workload =
+        Workload::of_json(hold.into_patch(&workload, Some(fields)).unwrap().1.after()).unwrap();
     let undo = undone(&observation, &UndoOptions::default());
     assert_eq!(undo.patch.after()["spec"]["updateStrategy"], strategy(1));
     let test = json!({"op": "test", "path": "/spec/updateStrategy", "value": strategy(1)});
