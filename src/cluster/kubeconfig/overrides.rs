@@ -36,18 +36,25 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Returns the flags that chose the cluster, for other commands that shall reach it: `--context prod`. None without any.
+    /// Returns the flags that chose the cluster and the user, for other commands that shall reach it: `--context prod --as gina`.
+    /// None without any. Credentials are left out.
     #[must_use]
     pub fn cluster_flags(&self) -> Option<String> {
         let kubeconfig = self.kubeconfig.as_ref().map(|file| file.to_string_lossy());
         let text = |value: &Option<String>| value.as_deref().map(|value| Word::text(value, "NAME"));
+        let user = &self.auth_info;
         let flags = [
             kubeconfig.map(|file| command("--kubeconfig {}", [Word::text(&file, "FILE")])),
             text(&self.context).map(|name| command("--context {}", [name])),
             text(&self.cluster).map(|name| command("--cluster {}", [name])),
             self.cluster_info.server.as_ref().map(|url| command("--server {}", [Word::text(url, "URL")])),
+            text(&self.user).map(|name| command("--user {}", [name])),
+            text(&user.impersonate).map(|name| command("--as {}", [name])),
+            text(&user.impersonate_uid).map(|uid| command("--as-uid {}", [uid])),
         ];
-        let flags: Vec<_> = flags.into_iter().flatten().collect();
+        let groups = user.impersonate_groups.iter().flatten();
+        let groups = groups.map(|group| command("--as-group {}", [Word::text(group, "GROUP")]));
+        let flags: Vec<_> = flags.into_iter().flatten().chain(groups).collect();
         (!flags.is_empty()).then(|| flags.join(" "))
     }
 }
@@ -192,6 +199,25 @@ mod tests {
         let mut user = AuthInfo { impersonate: Some("gina".into()), ..AuthInfo::default() };
         override_impersonation(&mut user, &groups).unwrap();
         assert_eq!(user.impersonate_groups, Some(vec!["g".to_owned()]));
+    }
+
+    #[test]
+    fn printed_commands_need_the_flags_of_the_cluster_and_of_the_user_without_credentials() {
+        let auth_info = AuthInfo {
+            token: Some("t".to_owned().into()),
+            impersonate: Some("gina".into()),
+            impersonate_groups: Some(vec!["ops".into(), "on call".into()]),
+            ..AuthInfo::default()
+        };
+        let overrides = Overrides {
+            context: Some("prod".into()),
+            user: Some("admin".into()),
+            auth_info,
+            ..Overrides::default()
+        };
+        let flags = "--context prod --user admin --as gina --as-group ops --as-group 'on call'";
+        assert_eq!(overrides.cluster_flags().as_deref(), Some(flags));
+        assert_eq!(Overrides::default().cluster_flags(), None);
     }
 
     fn strip(value: Value) -> Value {
