@@ -23,7 +23,7 @@ use crate::model::text::go_duration::StartTime;
 /// pods are shown first. One patch applies the rollback, and fails if the workload changed since it was
 /// read. The workload's annotations stay, except the change-cause, which is the revision's.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide_short_help(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub(super) struct UndoArgs {
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub(super) struct UndoArgs {
     ///
     /// Where every pod runs the failed revision, it is the one before. Nothing proves that it works, so that
     /// this needs --yes without a terminal. A rollback is never taken back. Without a TARGET, it looks at all
-    /// workloads of the namespace.
+    /// workloads of the namespace, and with -A of all namespaces; a script needs --yes then.
     #[arg(long, conflicts_with = "to_revision")]
     failed: bool,
 
@@ -136,6 +136,7 @@ impl UndoArgs {
         let mut write = self.write;
         if self.failed {
             write.default_to_all();
+            write.may_select_all_namespaces = true;
         }
         let (scope, options) = write.lower(access, stdin)?;
         let mut options = self.wait.lower(options, self.replace_stuck_pods)?;

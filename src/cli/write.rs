@@ -49,6 +49,10 @@ pub(super) struct WriteArgs {
     /// The field manager that owns the changed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = WRITING, hide_short_help = true)]
     field_manager: String,
+
+    /// Whether -A is no mistake: for what failed, wherever it is.
+    #[arg(skip)]
+    pub(super) may_select_all_namespaces: bool,
 }
 
 const FORMS: &Words<Output> = &[
@@ -77,9 +81,11 @@ impl WriteArgs {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
         let scope = self.scope.lower(access, stdin)?;
-        if scope.all_namespaces {
-            return Err(Error::usage("this verb writes, and -A is allowed only for verbs that read")
-                .hint("select a namespace with -n"));
+        if scope.all_namespaces && !self.may_select_all_namespaces {
+            return Err(Error::usage(
+                "this verb writes, and -A is allowed only for verbs that read and for undo --failed",
+            )
+            .hint("select a namespace with -n"));
         }
         if access.snapshot.is_some() && dry_run == DryRun::None {
             return Err(

@@ -169,3 +169,26 @@ async fn what_was_fixed_before_the_write_is_not_rolled_back_with_force() {
     assert!(output.exit == 0 && !is_rolled_back(&cluster, &web), "{}", output.transcript);
     assert_eq!(count(&cluster, "PATCH"), 1, "{}", output.transcript);
 }
+
+/// The changes are shown by namespace, and one question comes after all of them. A script has to say that it means all.
+#[tokio::test]
+async fn what_failed_in_all_namespaces_is_one_question() {
+    let command = |server: &Cluster| server.command(["undo", "--failed", "-A", "-l", "app=crash"]);
+    let server = Cluster::recorded("broken").start();
+    let asked = command(&server).typed("n\n").arg("--color=never").terminal(100, 30).run_async().await;
+    let places = ["namespace broken:\n", "deployment/crash  revision ", "roll back 1 workload? [y/N] "];
+    let places = places.map(|text| asked.transcript.find(text));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", asked.transcript);
+    asked.ends(1);
+    server.sim.forget_requests();
+    let script = command(&server).run_async().await;
+    script.ends(2).reports("error: -A rolls back in every namespace\n");
+    assert!(server.sim.requests().is_empty(), "a usage mistake never reaches the cluster");
+    command(&server).arg("--yes").run_async().await.ends(0).prints("deployment.apps/crash rolled back\n");
+    server
+        .command(["undo", "deployment", "-A", "--yes"])
+        .run_async()
+        .await
+        .ends(2)
+        .reports("-A is allowed only for verbs that read and for undo --failed");
+}

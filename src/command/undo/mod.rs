@@ -36,6 +36,9 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if request.failed {
         (workloads, left_out) = only_failed(workloads, request.since, &mut writer).await;
     }
+    if request.scope.all_namespaces {
+        workloads.sort_by(|one, other| one.object().namespace().cmp(other.object().namespace()));
+    }
     let outcome = roll_back_all(&workloads, request, &mut writer).await;
     // Once more, because the notes of what is left out are far above the end of a wait.
     if writer.is_real() && !workloads.is_empty() {
@@ -91,6 +94,7 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
     for prepared in all.iter_mut().flatten() {
         prepared.is_announced = true;
         let observed = &prepared.observed;
+        announce_namespace(&observed.workload, request, writer);
         let target = target_of(observed, request);
         writer.ui.err_lines_once(owner_warnings::before_an_undo(
             &observed.workload,
@@ -113,6 +117,13 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
         }
     }
     Ok(())
+}
+
+/// Prints the namespace before its first workload, if there may be several.
+fn announce_namespace(workload: &Workload, request: &Request, writer: &Writer<'_>) {
+    if request.scope.all_namespaces {
+        writer.ui.messages().err_line_once(&format!("namespace {}:", workload.object().namespace()));
+    }
 }
 
 /// Rolls one workload back and returns the object that the API server stored; none if it [has recovered](has_recovered).
@@ -269,6 +280,9 @@ async fn write(
 ) -> Result<RollbackWrite> {
     let observed = &prepared.observed;
     let workload = &observed.workload;
+    if !prepared.is_announced {
+        announce_namespace(workload, request, writer);
+    }
     let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer)?;
     let question = format!("roll {} back to revision {}?", workload.target(), undo.to.label());
     let was_asked = writer.confirm(&question, is_doubtful && !request.yes).await?;

@@ -189,16 +189,22 @@ pub(super) fn planned(observed: &Observation, undo: &Undo<'_>) -> Planned {
     Planned::rollback(after, observed, undo)
 }
 
-/// Refuses to roll back every workload of a type, healthy ones too, where nobody can be asked.
+/// Refuses to roll back every workload of a type, healthy ones too, or in all namespaces, where nobody can be asked.
 ///
 /// # Errors
-/// In a script, for a type without a name, a selector, `--failed` or `--yes`.
+/// In a script without `--yes`: for a type without a name, a selector or `--failed`, and for all namespaces.
 pub(super) fn refuse_whole_type(request: &Request, ui: &Ui) -> Result<()> {
     let is_choice = request.failed || request.scope.selector != Selector::default();
-    if !request.scope.is_selection() || is_choice || request.yes || request.options.interactive {
+    let is_answered = request.yes || request.options.interactive || request.options.dry_run != DryRun::None;
+    if !request.scope.is_selection() || is_answered || ui.can_ask() {
         return Ok(());
     }
-    if request.options.dry_run != DryRun::None || ui.can_ask() {
+    if request.scope.all_namespaces {
+        return Err(
+            Error::usage("-A rolls back in every namespace").hint("select a namespace with -n, or add --yes")
+        );
+    }
+    if is_choice {
         return Ok(());
     }
     Err(Error::usage("a type alone means all of its workloads, and healthy ones would be rolled back too")
