@@ -226,6 +226,14 @@ impl<P: TypedValueParser<Value: Sync>> TypedValueParser for WordsOr<P> {
 mod tests {
     use super::*;
 
+    /// A plan with a larger number could not be read again.
+    #[test]
+    fn a_positive_count_has_31_bits() {
+        for (word, is_valid) in [("1", true), ("2147483647", true), ("2147483648", false), ("0", false)] {
+            assert_eq!(positive_count(word).is_ok(), is_valid, "{word}");
+        }
+    }
+
     #[test]
     fn a_simple_go_template_has_a_jsonpath() {
         for (template, path) in [

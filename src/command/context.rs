@@ -152,6 +152,14 @@ mod tests {
         assert_eq!(one.holder.len(), 32);
     }
 
+    /// An annotation with a longer text could not be read again.
+    #[test]
+    fn a_user_is_no_longer_than_what_is_stored() {
+        let user = "x".repeat(2000);
+        let environment: Environment = [("USER", user.as_str())].into_iter().collect();
+        assert_eq!(user_at_host(&environment, None).unwrap().len(), LONGEST_TEXT);
+    }
+
     #[test]
     fn a_missing_user_or_host_is_left_out() {
         for (variables, host, name) in [

@@ -257,3 +257,21 @@ fn held_after_failure(view: Option<&PlanView>) -> String {
         None => "note: no more pods are released".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A quota or a webhook refuses pods before they have names.
+    #[test]
+    fn a_failure_without_pods_has_no_empty_list() {
+        for (pods, expected) in [
+            (&[][..], "batch 1 failed: admission-refused"),
+            (&["web-1"], "batch 1 failed: admission-refused: web-1"),
+        ] {
+            let pods = pods.iter().map(|pod| (*pod).to_owned()).collect();
+            let failure = BatchFailure::Cause { batch: Some(1), id: "admission-refused".to_owned(), pods };
+            assert_eq!(failed(Some(&failure)), expected);
+        }
+    }
+}
