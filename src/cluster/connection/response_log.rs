@@ -18,7 +18,7 @@ pub(super) struct ResponseLog {
     recorded: Mutex<Recorded>,
 }
 
-/// A `Date` that is older than the time by less than this is that of a delayed response, and does not move the time back.
+/// A `Date` that is older than the time by less than this is that of a delayed response, and does not change the time.
 const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(10);
 
 /// The limit of different warnings. A webhook may put the number of the request into each.
@@ -27,10 +27,50 @@ const MOST_WARNINGS: usize = 20;
 /// What is reported in place of further warnings.
 const MORE_WARNINGS: &str = "further warnings are not shown";
 
+/// An estimate gains or loses at most this part of the elapsed time: a second in ten.
+const SLOWEST: i32 = 10;
+
+/// An estimate of the server's time. The `Date` of one response is not the time: the clocks of several API servers may differ.
+/// So the first one sets the estimate, and later ones make it run faster or slower. It never goes back, because ages and
+/// grace periods are measured with it.
+#[derive(Clone, Copy, Debug)]
+struct ServerTime {
+    /// The estimate when the last response arrived.
+    time: Timestamp,
+    /// When that was.
+    at: Instant,
+    /// The time of this computer then. A computer that was suspended has a later one than its monotonic clock.
+    local: Timestamp,
+    /// How far the `Date` of that response was ahead of the estimate.
+    ahead: SignedDuration,
+}
+
+impl ServerTime {
+    /// Returns the estimate for now.
+    fn now(self) -> Option<Timestamp> {
+        let elapsed = SignedDuration::try_from(self.at.elapsed()).ok()?;
+        let most = elapsed / SLOWEST;
+        self.time.checked_add(elapsed + self.ahead.clamp(-most, most)).ok()
+    }
+
+    /// Returns the estimate after a response with this `Date`.
+    fn after(self, date: Timestamp, local: Timestamp) -> Self {
+        let (time, at) = (self.now().unwrap_or(date), Instant::now());
+        let suspended =
+            local.duration_since(self.local) - SignedDuration::try_from(at - self.at).unwrap_or_default();
+        let ahead = date.duration_since(time);
+        if suspended > LONGEST_DELAY && ahead.is_positive() {
+            return Self { time: date, at, local, ahead: SignedDuration::ZERO };
+        }
+        let is_delayed = -LONGEST_DELAY < ahead && ahead.is_negative();
+        Self { time, at, local, ahead: if is_delayed { SignedDuration::ZERO } else { ahead } }
+    }
+}
+
 #[derive(Debug, Default)]
 struct Recorded {
-    /// The latest `Date`, and the monotonic time at which it arrived.
-    date: Option<(Timestamp, Instant)>,
+    /// None before the first response.
+    time: Option<ServerTime>,
     warnings: HashSet<String>,
     /// The keys of the notices that were reported, each with the time until which it is suppressed.
     notices: Vec<(&'static str, Instant)>,
@@ -45,12 +85,6 @@ impl Recorded {
             before => Some(if before + 1 == MOST_WARNINGS { MORE_WARNINGS.to_owned() } else { warning }),
         }
     }
-
-    /// Returns the server's time now; none before the first response.
-    fn time(&self) -> Option<Timestamp> {
-        let (date, at) = self.date?;
-        date.checked_add(SignedDuration::try_from(at.elapsed()).ok()?).ok()
-    }
 }
 
 impl ResponseLog {
@@ -64,9 +98,9 @@ impl ResponseLog {
         let mut recorded = self.recorded();
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
         if let Some(date) = date.and_then(|date| rfc2822::parse(date).ok()) {
-            let date = date.timestamp();
-            let known = recorded.time().filter(|known| date < *known && *known < date + LONGEST_DELAY);
-            recorded.date = Some((known.unwrap_or(date), Instant::now()));
+            let (date, local) = (date.timestamp(), self.clock.now());
+            let first = ServerTime { time: date, at: Instant::now(), local, ahead: SignedDuration::ZERO };
+            recorded.time = Some(recorded.time.map_or(first, |known| known.after(date, local)));
         }
         // Admission webhooks send warnings in UTF-8, and a header value need not be valid UTF-8.
         let texts = headers.get_all(WARNING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -76,7 +110,7 @@ impl ResponseLog {
 
     /// Returns the server's time now.
     pub(super) fn now(&self) -> Timestamp {
-        self.recorded().time().unwrap_or_else(|| self.clock.now())
+        self.recorded().time.and_then(ServerTime::now).unwrap_or_else(|| self.clock.now())
     }
 
     /// Counts a warning, unless it is known.
@@ -135,14 +169,45 @@ mod tests {
         assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:10Z");
     }
 
+    /// Two API servers whose clocks differ by a minute answer in turn.
+    #[tokio::test(start_paused = true)]
+    async fn clocks_that_differ_move_the_time_slowly_and_never_back() {
+        let connection_log = connection_log();
+        let start: Timestamp = "2026-11-20T16:00:00Z".parse().unwrap();
+        let mut before = start;
+        for second in 0..600 {
+            let ahead = if second % 2 == 0 { 0 } else { 60 };
+            let date = rfc2822::DateTimePrinter::new()
+                .timestamp_to_rfc9110_string(&(start + SignedDuration::from_secs(second + ahead)))
+                .unwrap();
+            connection_log.record(&HeaderMap::from_iter([(DATE, date.parse().unwrap())]));
+            let now = connection_log.now();
+            let moved = now.duration_since(before).as_millis();
+            assert!((0..=1_100).contains(&moved), "{second}: {moved} ms");
+            before = now;
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
+        let ahead = before.duration_since(start).as_secs() - 599;
+        assert!((0..=60).contains(&ahead), "{ahead}");
+    }
+
     /// Of several API servers one may have a wrong clock.
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_is_ahead_does_not_win_for_good() {
         let connection_log = connection_log();
-        for date in ["Fri, 20 Nov 2026 16:06:06 GMT", "Fri, 20 Nov 2026 16:01:06 GMT"] {
+        let answer = |date: &str| {
             connection_log.record(&HeaderMap::from_iter([(DATE, date.parse().unwrap())]));
+            connection_log.now().to_string()
+        };
+        assert_eq!(answer("Fri, 20 Nov 2026 16:01:40 GMT"), "2026-11-20T16:01:40Z");
+        assert_eq!(answer("Fri, 20 Nov 2026 16:01:10 GMT"), "2026-11-20T16:01:40Z", "it never goes back");
+        for _ in 0..400 {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            let date = connection_log.now();
+            assert!(date.to_string().as_str() > "2026-11-20T16:01:39Z");
         }
-        assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:06Z");
+        // It ran slower for as long as the difference lasted.
+        assert_eq!(connection_log.now().to_string(), "2026-11-20T16:07:50Z");
     }
 
     #[test]
