@@ -23,6 +23,9 @@ impl Listener {
 /// The user sees a notice after waiting this long: for one answer, or during an outage.
 pub(super) const NOTICE_AFTER: Duration = Duration::from_secs(4);
 
+/// The time between two notes of an outage, or of several, while a command follows.
+pub(super) const OUTAGE_NOTE_INTERVAL: Duration = Duration::from_secs(60);
+
 /// For how long a notice is not repeated that appears once: longer than any command runs.
 pub(super) const ONE_NOTE: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 

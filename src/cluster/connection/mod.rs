@@ -32,7 +32,7 @@ use self::response_log::ResponseLog;
 use super::credential::PluginContext;
 use super::kubeconfig;
 use super::kubeconfig::overrides::Overrides;
-use super::notice::{Listener, NOTICE_AFTER, run_if_slow, seconds};
+use super::notice::{Listener, NOTICE_AFTER, OUTAGE_NOTE_INTERVAL, run_if_slow, seconds};
 use super::served_versions::ServedVersions;
 use crate::error::{Error, Result};
 use crate::world::{Clock, Environment, World};
@@ -44,8 +44,8 @@ pub(super) enum Policy {
     Retried,
     /// For a write, which is never retried: the server may have applied it although the response was lost.
     Once,
-    /// For the observer, which repeats its reads, and reports an outage in one line for all its requests: no notice, and so
-    /// many attempts, unless RBAC forbids the read.
+    /// For the observer, which repeats its reads, and reports an outage in one line for all its requests: no notice of a
+    /// retry, and so many attempts, unless RBAC forbids the read.
     Quiet { attempts: u32 },
 }
 
@@ -53,7 +53,7 @@ impl Policy {
     /// One attempt without a notice.
     pub(super) const QUIET: Self = Self::Quiet { attempts: 1 };
 
-    /// Whether the user sees notices about the request.
+    /// Whether the user sees each notice about the request.
     fn has_notices(self) -> bool {
         matches!(self, Self::Retried | Self::Once)
     }
@@ -289,12 +289,10 @@ impl Cluster {
         let (verb, url) = (request.method().to_string(), self.server.display_url(request.uri()));
         let sent = Instant::now();
         let slow = || {
-            if policy.has_notices() {
-                let waited = seconds(NOTICE_AFTER);
-                let notice =
-                    format!("note: {}: no answer for {waited}; still waiting", self.server.address());
-                self.notify_once("slow response", &notice, NOTICE_AFTER);
-            }
+            let waited = seconds(NOTICE_AFTER);
+            let notice = format!("note: {}: no answer for {waited}; still waiting", self.server.address());
+            let lasts = if policy.has_notices() { NOTICE_AFTER } else { OUTAGE_NOTE_INTERVAL };
+            self.notify_once("slow response", &notice, lasts);
         };
         let head = timeout(self.timeouts.read, client.send(request));
         let outcome = match timeout_at(deadline, run_if_slow(head, slow)).await {

@@ -6,11 +6,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::cluster::connection::{Cluster, RequestError};
-use crate::cluster::notice::{NOTICE_AFTER, seconds};
+use crate::cluster::notice::{NOTICE_AFTER, OUTAGE_NOTE_INTERVAL, seconds};
 use crate::model::api::resource_type::ResourceType;
-
-/// The time between two notes, of one outage or of several.
-const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How many readers fail, and whether that was reported.
 #[derive(Debug)]
@@ -65,8 +62,8 @@ pub(super) struct Attempts {
     outage: Arc<Outage>,
     /// How many failed since the last success.
     failed: u32,
-    /// Since when the server gave no answer.
-    failed_since: Option<Instant>,
+    /// When the first attempt and the last one failed since the last answer.
+    failures: Option<(Instant, Instant)>,
     /// Since when all of them were refused.
     refused_since: Option<Instant>,
 }
@@ -74,18 +71,20 @@ pub(super) struct Attempts {
 impl Attempts {
     pub(super) fn new(type_: &ResourceType, outage: &Arc<Outage>) -> Self {
         let (resource, outage) = (type_.plural(), Arc::clone(outage));
-        Self { resource, outage, failed: 0, failed_since: None, refused_since: None }
+        Self { resource, outage, failed: 0, failures: None, refused_since: None }
     }
 
     /// Records an answer of the server, after which the attempt can still fail. Reports the end of an outage that was
     /// reported.
     pub(super) fn record_answer(&mut self) {
         self.outage.state().answered = Instant::now();
-        if let Some(since) = self.failed_since.take()
+        if let Some((first, last)) = self.failures.take()
             && self.outage.end_failure()
         {
-            let (cluster, lasted) = (&self.outage.cluster, seconds(since.elapsed()));
-            cluster.notify(&format!("note: {}: reads work again, after {lasted}", cluster.server()));
+            // The pause before this attempt is no part of the outage.
+            let (cluster, lasted) = (&self.outage.cluster, seconds(last - first));
+            cluster
+                .notify(&format!("note: {}: reads work again, after failing for {lasted}", cluster.server()));
         }
     }
 
@@ -97,7 +96,7 @@ impl Attempts {
 
     /// Records that there is no further attempt.
     pub(super) fn give_up(&mut self) {
-        if self.failed_since.take().is_some() {
+        if self.failures.take().is_some() {
             self.outage.end_failure(); // nothing works again
         }
     }
@@ -122,12 +121,14 @@ impl Attempts {
     /// Records that the server gave no answer, and reports the outage when it lasts, or will because of a `Retry-After`.
     fn record_failure(&mut self, failure: &RequestError) {
         let (now, mut state) = (Instant::now(), self.outage.state());
-        state.failing += usize::from(self.failed_since.is_none());
-        let lasted = now - *self.failed_since.get_or_insert(now);
+        state.failing += usize::from(self.failures.is_none());
+        let first = self.failures.map_or(now, |(first, _)| first);
+        self.failures = Some((first, now));
+        let lasted = now - first;
         if lasted + failure.retry_delay().unwrap_or_default().min(NOTICE_AFTER) < NOTICE_AFTER {
             return;
         }
-        if state.notified.is_none_or(|notified| now >= notified + NOTE_INTERVAL) {
+        if state.notified.is_none_or(|notified| now >= notified + OUTAGE_NOTE_INTERVAL) {
             (state.notified, state.is_reported) = (Some(now), true);
             drop(state);
             let (cluster, resource) = (&self.outage.cluster, self.resource);

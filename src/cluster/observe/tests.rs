@@ -352,6 +352,28 @@ async fn one_slow_refusal_is_not_final() {
     assert_eq!(ends, [false, true]);
 }
 
+/// The pause before the attempt that succeeds counted as outage: 17s after one of 10 s.
+#[tokio::test(start_paused = true)]
+async fn an_outage_lasts_from_the_first_failure_to_the_last() {
+    let (cluster, notices) = server(|_| Value::Null);
+    let mut attempts = Attempts::new(&POD, &Arc::new(Outage::new(cluster)));
+    let begun = tokio::time::Instant::now();
+    let mut last = begun;
+    while begun.elapsed() < Duration::from_secs(12) {
+        last = tokio::time::Instant::now();
+        let failure = RequestError::Lost(Error::new(ErrorKind::Unreachable, "lost"));
+        attempts.fail(failure, false).await.unwrap();
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    attempts.succeed();
+    let notices = notices.lock().unwrap();
+    let lasted = crate::cluster::notice::seconds(last - begun);
+    assert!(
+        notices.last().unwrap().ends_with(&format!("reads work again, after failing for {lasted}")),
+        "{notices:?}"
+    );
+}
+
 /// Such a response may come from a proxy.
 #[tokio::test(start_paused = true)]
 async fn a_response_without_the_object_is_no_deletion() {

@@ -88,6 +88,17 @@ async fn pods_are_read_again_once_the_credentials_are_accepted_again() {
     assert!(!output.stderr.contains("causes are incomplete"), "{}", output.transcript);
 }
 
+/// Refused and reset reads were mentioned, and this one only after its limit of 30 s, once more.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_accepts_and_does_not_answer_is_mentioned() {
+    let cluster = stuck_rollout().await;
+    cluster.later(5_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::Stall)));
+    let output = cluster.status("deployment/web --timeout 65s").await;
+    output.ends(3).reports("note: in-process:80: no answer for 4s; still waiting\n");
+    let times = output.stderr.matches("no answer for 4s").count();
+    assert!(times <= 2, "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_read_that_fails_is_reported_once_and_when_it_works_again() {
     let cluster = stuck_rollout().await;
