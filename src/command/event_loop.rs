@@ -1,6 +1,7 @@
 //! The event loop of `status` and `step`: waits for events, passes them to an engine, executes its tasks, and prints its
 //! reports or draws them as live frames.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::stop_signals::StopSignals;
+use super::stop_signals::{Continuations, StopSignals};
 use crate::cluster::observe::Observer;
 use crate::cluster::source::Cluster;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
@@ -123,7 +124,7 @@ pub(super) async fn drive<'a, E: Engine>(
         drawn: None,
         needs_redraw: true,
     };
-    event_loop.run(StopSignals::new(signals)).await;
+    event_loop.run(StopSignals::new(signals.clone()), Continuations::new(signals)).await;
     let now = event_loop.now();
     (event_loop.engine, now)
 }
@@ -154,8 +155,9 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
     ///
     /// `biased` takes the first event that is ready, in this order, so that a run can be repeated. Watches are last: they can
     /// always be ready, and would starve timers. A wait that is dropped loses no event.
-    async fn run(&mut self, mut stops: StopSignals) {
+    async fn run(&mut self, mut stops: StopSignals, mut continuations: Continuations) {
         let (mut is_stopped, mut signals) = (false, 0);
+        let mut closed = pin!(self.ui.closed());
         while !self.engine.is_finished() || self.must_await_requests() && signals < 2 {
             let started = self.started;
             let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
@@ -163,7 +165,19 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
                 biased;
                 stop = stops.next() => {
                     (is_stopped, signals) = (true, signals + 1);
+                    if stop == StopSignal::Interrupted {
+                        self.ui.end_echo();
+                    }
                     vec![LoopEvent::Stop(stop)]
+                }
+                () = continuations.next() => {
+                    self.ui.leave_frame();
+                    self.drawn = None;
+                    Vec::new()
+                }
+                () = &mut closed, if self.ui.can_write() => {
+                    self.ui.note_closed();
+                    Vec::new()
                 }
                 answer = self.requests.answer() => answer.map(LoopEvent::Answer).into_iter().collect(),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {

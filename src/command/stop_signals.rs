@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP as events of a command that waits.
+//! SIGINT, SIGTERM, SIGHUP and SIGCONT as events of a command that waits.
 
 use futures_util::stream::{self, BoxStream, StreamExt};
 
@@ -10,6 +10,57 @@ const SIGHUP: i32 = 1;
 
 /// The number of SIGINT.
 const SIGINT: i32 = 2;
+
+/// The number of SIGCONT.
+#[cfg(unix)]
+const SIGCONT: i32 = rustix::process::Signal::CONT.as_raw();
+
+/// Other systems have no such signal.
+#[cfg(not(unix))]
+const SIGCONT: i32 = 0;
+
+/// Waits for SIGCONT: the process runs again after Ctrl-Z and `fg`.
+pub(super) struct Continuations(BoxStream<'static, ()>);
+
+impl Continuations {
+    pub(super) fn new(signals: Signals) -> Self {
+        Self(match signals {
+            Signals::Ignored => stream::pending().boxed(),
+            Signals::Process => continuations_of_this_process(),
+            Signals::Sent(numbers) => {
+                let next = |mut numbers: tokio::sync::watch::Receiver<i32>| async {
+                    let number = numbers.changed().await.map(|()| *numbers.borrow_and_update()).ok()?;
+                    Some(((number == SIGCONT).then_some(()), numbers))
+                };
+                stream::unfold(numbers, next).filter_map(std::future::ready).boxed()
+            }
+        })
+    }
+
+    /// Waits for the next one.
+    pub(super) async fn next(&mut self) {
+        if self.0.next().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+#[cfg(unix)]
+fn continuations_of_this_process() -> BoxStream<'static, ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let next = |mut signals: tokio::signal::unix::Signal| async move {
+        signals.recv().await.map(|()| ((), signals))
+    };
+    match signal(SignalKind::from_raw(SIGCONT)) {
+        Ok(signals) => stream::unfold(signals, next).boxed(),
+        Err(_) => stream::pending().boxed(),
+    }
+}
+
+#[cfg(not(unix))]
+fn continuations_of_this_process() -> BoxStream<'static, ()> {
+    stream::pending().boxed()
+}
 
 /// Waits for SIGINT, SIGTERM and SIGHUP. Handles them while it exists, so that the command can print a last
 /// report before it exits.
@@ -24,13 +75,14 @@ impl StopSignals {
                 let next = |mut numbers: tokio::sync::watch::Receiver<i32>| async {
                     let number = numbers.changed().await.map(|()| *numbers.borrow_and_update()).ok()?;
                     let stop = match number {
+                        SIGCONT => return Some((None, numbers)),
                         SIGHUP => StopSignal::HungUp,
                         SIGINT => StopSignal::Interrupted,
                         _ => StopSignal::Terminated,
                     };
-                    Some((stop, numbers))
+                    Some((Some(stop), numbers))
                 };
-                stream::unfold(numbers, next).boxed()
+                stream::unfold(numbers, next).filter_map(std::future::ready).boxed()
             }
         })
     }

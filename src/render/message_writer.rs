@@ -139,6 +139,17 @@ impl MessageWriter {
         self.lock().colored
     }
 
+    /// Erases `^C`, which the terminal echoed below the frame; without a frame it ends that line.
+    pub(super) fn end_echo(&self) {
+        let mut state = self.lock();
+        if state.frame.is_some() {
+            state.write("\r\x1b[K");
+        } else if state.err.terminal().is_some() {
+            let written = state.err.write("\n");
+            state.remember(written);
+        }
+    }
+
     /// Returns the stream, for the output of another program.
     pub(super) fn stream(&self) -> Stream {
         self.lock().err.clone()

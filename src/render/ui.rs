@@ -140,6 +140,16 @@ impl Ui {
         self.failure.as_ref().is_some_and(|failure| failure.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// Waits until the reader of stdout exits, and that of a command that prints nothing for a while would not be noticed.
+    pub fn closed(&self) -> impl Future<Output = ()> + use<> {
+        self.out.closed()
+    }
+
+    /// Records that the reader of stdout exited.
+    pub fn note_closed(&mut self) {
+        self.remember(Err(io::ErrorKind::BrokenPipe.into()));
+    }
+
     /// Prints a result of several lines on stdout.
     pub fn out_text(&mut self, text: &str) {
         self.print_text(&escaped_block(text));
@@ -232,6 +242,17 @@ impl Ui {
     pub fn draw_last(&mut self, frame: impl FnOnce(Terminal) -> Frame) {
         self.draw(frame);
         self.messages.leave();
+    }
+
+    /// Draws the next frame as a whole, below what the terminal shows now: after Ctrl-Z and `fg` the last frame is somewhere
+    /// above.
+    pub fn leave_frame(&mut self) {
+        self.messages.leave();
+    }
+
+    /// Ends the line in which the terminal echoed Ctrl-C as `^C`.
+    pub fn end_echo(&mut self) {
+        self.messages.end_echo();
     }
 
     /// Whether live frames can be drawn. Not in CI, whose logs keep every byte of every frame.

@@ -15,10 +15,16 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+#[cfg(unix)]
+use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use process::Processes;
+#[cfg(unix)]
+use tokio::io::Interest;
 use tokio::task::spawn_blocking;
+#[cfg(unix)]
+use tokio::time::sleep;
 
 /// The inputs and outputs of one run.
 pub struct World {
@@ -194,6 +200,12 @@ impl Stream {
         self.terminal.map(|size| if self.is_inherited { Terminal::of_this_process() } else { size })
     }
 
+    /// Waits until the program exits that reads this stream, if it is the stdout of this process.
+    pub fn closed(&self) -> impl Future<Output = ()> + use<> {
+        let is_inherited = self.is_inherited;
+        async move { if is_inherited { stdout_closed().await } else { std::future::pending().await } }
+    }
+
     /// Writes `text` unchanged and flushes, so that lines of the two streams keep their order.
     ///
     /// A terminal that is stopped (Ctrl-S) blocks the whole program, and with it the timers and signals of `step`. A thread with a
@@ -211,6 +223,40 @@ impl Stream {
         sink.write_all(bytes)?;
         sink.flush()
     }
+}
+
+/// Waits until the program exits that reads this process's stdout from a pipe, such as `head -1`. Never completes for another
+/// stdout: a terminal, a file, a socket.
+#[cfg(unix)]
+async fn stdout_closed() {
+    let Some(pipe) = pipe_of_stdout() else { return std::future::pending().await };
+    loop {
+        match pipe.ready(Interest::WRITABLE | Interest::ERROR).await {
+            // Linux reports the first one, and BSD the second.
+            Ok(ready) if ready.is_error() || ready.is_write_closed() => return,
+            Ok(_) => sleep(CLOSED_INTERVAL).await,
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// How long after the end of its reader a pipe is known to be closed.
+#[cfg(unix)]
+const CLOSED_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Returns a copy of stdout, if it is a pipe. It is only asked for its state, and keeps the blocking mode of the original.
+#[cfg(unix)]
+fn pipe_of_stdout() -> Option<tokio::net::unix::pipe::Sender> {
+    use std::os::{fd::AsFd, unix::fs::FileTypeExt};
+    let copy = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
+    let is_pipe = copy.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo());
+    tokio::net::unix::pipe::Sender::from_file_unchecked(copy).ok().filter(|_| is_pipe)
+}
+
+/// Another system does not say so before the next write.
+#[cfg(not(unix))]
+async fn stdout_closed() {
+    std::future::pending().await
 }
 
 /// A path on the command line to read from.

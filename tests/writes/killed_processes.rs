@@ -136,6 +136,21 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
     assert!(stderr.ends_with(note), "{stderr}");
 }
 
+/// It was noticed at the next write, which of a stuck rollout can be ten minutes later.
+#[tokio::test]
+async fn a_closed_pipe_ends_a_command_that_prints_nothing() {
+    let server = Cluster::recorded("broken").served();
+    for args in [&["status", "deployment/paused", "--wait-held"][..], &["list", "--watch"]] {
+        let command = server.process(args.iter().chain(&["-n", "broken"]));
+        let mut command = tokio::process::Command::from(command);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output()).await;
+        let output = ended.expect("it does not end").unwrap();
+        assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 /// A log on a full disk: the error says so, and not that a reader exited.
 #[cfg(target_os = "linux")]
 #[tokio::test]

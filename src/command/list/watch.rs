@@ -1,6 +1,7 @@
 //! `list --watch`: redraws the list on a terminal, and prints changed lines elsewhere.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,10 +13,11 @@ use crate::cluster::observe::Observer;
 use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::stop_signals::StopSignals;
+use crate::command::stop_signals::{Continuations, StopSignals};
 use crate::command::targets::{TargetWord, is_absent, namespace_of};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
+use crate::model::engine::StopSignal;
 use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration;
@@ -80,7 +82,8 @@ pub(in crate::command) async fn run(
         draws,
         outcome,
     };
-    watch.run(StopSignals::new(context.world.signals.clone()), ui).await;
+    let signals = &context.world.signals;
+    watch.run(StopSignals::new(signals.clone()), Continuations::new(signals.clone()), ui).await;
     Ok(watch.outcome)
 }
 
@@ -156,7 +159,8 @@ struct Row {
 }
 
 impl Watch<'_> {
-    async fn run(&mut self, mut stops: StopSignals, ui: &mut Ui) {
+    async fn run(&mut self, mut stops: StopSignals, mut continuations: Continuations, ui: &mut Ui) {
+        let mut closed = pin!(ui.closed());
         loop {
             let due = self.due();
             let end = self.request.timeout.map(|timeout| self.begun + timeout);
@@ -169,9 +173,14 @@ impl Watch<'_> {
                     break;
                 }
                 stop = stops.next() => {
+                    if stop == StopSignal::Interrupted {
+                        ui.end_echo();
+                    }
                     self.outcome.exit = stop.exit();
                     break;
                 }
+                () = continuations.next() => ui.leave_frame(),
+                () = &mut closed, if ui.can_write() => ui.note_closed(),
                 () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
                 () = self.observer.changed() => self.stale_since = self.stale_since.or_else(|| Some(Instant::now())),
             }
