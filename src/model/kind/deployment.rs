@@ -63,10 +63,11 @@ impl Kind for Deployment {
     }
 }
 
-/// Whether a pause keeps pods outdated, or a new template has no ReplicaSet yet. The controller
-/// scales existing ReplicaSets even while it is paused.
+/// Whether a pause keeps pods outdated, or a new template has no ReplicaSet yet. The controller scales existing ReplicaSets
+/// even while it is paused. It also removes the old pods once the new ReplicaSet has its full size and is available
+/// (`IsSaturated` in `scale` of the Deployment controller).
 fn keeps_pods_outdated(facts: &RolloutFacts<'_>, counts: Counts) -> bool {
-    counts.outdated() > 0 || (counts.updated < counts.wanted && facts.current.is_none())
+    counts.updated < counts.wanted && (counts.outdated() > 0 || facts.current.is_none())
 }
 
 /// Whether the deadline that passed is that of another ReplicaSet. After an undo the condition of

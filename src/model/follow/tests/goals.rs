@@ -310,3 +310,24 @@ fn the_deadline_of_another_replica_set_fails_no_rollout() {
     let fixture = FollowerFixture::of(FollowOptions::default(), Truth { status: stale, ..deployment(BEGUN) });
     assert_eq!(fixture.outcome(), None);
 }
+
+/// The controller of a paused Deployment still removes the old pods once the new ReplicaSet has its full size and is available
+/// (`IsSaturated` in its `scale`). Less is a hold.
+#[test]
+fn a_paused_rollout_is_held_only_if_nothing_moves_any_more() {
+    let paused = |counts| Truth { spec: json!({"paused": true}), ..deployment(counts) };
+    for (counts, expected) in [
+        ([4, 3, 4, 4], None),
+        ([4, 3, 3, 3], None),
+        ([4, 2, 4, 4], Some(Outcome::Held)),
+        (DONE, Some(Outcome::Reached)),
+    ] {
+        let mut fixture = FollowerFixture::of(FollowOptions::default(), paused(counts));
+        fixture.pass(59);
+        assert_eq!(fixture.outcome(), expected.as_ref(), "{counts:?}");
+    }
+    // Pods that never become available keep the old ones.
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), paused([4, 3, 3, 3]));
+    fixture.pass(61);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Held));
+}
