@@ -8,7 +8,8 @@ use clap::{ArgAction, Args};
 
 use super::scope::ScopeArgs;
 use super::values::{
-    DOCUMENTS, Words, WordsOr, count, duration, go_bool, output_form, positive_duration, revision, words,
+    DOCUMENTS, Words, WordsOr, count, duration, go_bool, output_form, positive_duration, revision,
+    start_time, words,
 };
 use crate::command::Access;
 use crate::command::status::Request;
@@ -16,7 +17,7 @@ use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
 use crate::model::cause::{AllowedRestarts, CauseId};
 use crate::model::follow::{FollowOptions, Goal, UndoScope};
-use crate::model::text::go_duration;
+use crate::model::text::go_duration::{self, StartTime};
 use crate::render::ui::DocumentForm;
 
 /// The heading of these arguments in help.
@@ -107,12 +108,25 @@ pub(super) struct StatusArgs {
     #[arg(long, value_name = "CAUSE[=GRACE]", value_parser = cause_and_grace, long_help = fail_on_help(), help_heading = GOAL)]
     fail_on: Vec<(CauseId, Duration)>,
 
-    /// Fail once nothing moved for this long, for workloads without a progress deadline
+    /// Fail once nothing moved for this long
+    ///
+    /// Of a workload with progressDeadlineSeconds the shorter of the two decides.
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = GOAL)]
     deadline: Option<Duration>,
 
     #[command(flatten)]
     undo: UndoOnFailureArgs,
+
+    /// Roll back to this revision [default: the one that served before]
+    #[arg(long, value_name = "REVISION", requires = "undo_on_failure", allow_hyphen_values = true, hide_short_help = true, help_heading = GOAL)]
+    undo_to: Option<String>,
+
+    /// Roll back a rollout that was complete before the command only if it began after TIME [default: 10m]
+    ///
+    /// TIME is 30m, 14:10 (UTC), or an RFC 3339 time. Then every pod runs the failed revision, and the rollback is to the
+    /// revision before it. What has served for longer is no release that this command follows.
+    #[arg(long, value_name = "TIME", requires = "undo_on_failure", value_parser = start_time, hide_short_help = true, help_heading = GOAL)]
+    since: Option<StartTime>,
 
     /// Delete the pods that block the rollback of a StatefulSet, one at a time
     #[arg(long, requires = "undo_on_failure", help_heading = GOAL)]
@@ -158,6 +172,8 @@ impl StatusArgs {
             wait_held: self.wait_held,
             fail_on: self.fail_on,
             deadline: self.deadline.filter(|deadline| !deadline.is_zero()),
+            undo_to: self::revision(self.undo_to.as_deref())?,
+            release_since: self.since,
             replace_stuck_pods: self.replace_stuck_pods,
             ..self.timeouts.lower()
         };
@@ -291,17 +307,15 @@ pub(super) fn timeout(word: &str) -> Result<Duration, &'static str> {
     Ok(magnitude)
 }
 
-/// The `--deadline` that `--undo-on-failure` implies: the API server's default `progressDeadlineSeconds` of a Deployment.
-const DEADLINE: Duration = Duration::from_secs(600);
-
 /// Whether to roll back a failed rollout.
 #[derive(Debug, Args)]
 pub(super) struct UndoOnFailureArgs {
     /// Roll back a failed rollout to the revision that served before, and wait for it
     ///
     /// A workload is rolled back only while it still has the template that it had when following began.
-    /// Nothing is written when no other revision served then. The exit code is 4 in both cases. A timeout is
-    /// not a failure. Implies --fail-fast, and --deadline 10m for workloads without progressDeadlineSeconds.
+    /// Nothing is written when no other revision served then, or before. The exit code is 4 in both cases. A timeout is
+    /// not a failure; --deadline is one. Implies --fail-fast, and --deadline 10m for workloads without
+    /// progressDeadlineSeconds. Without the right to roll back it ends at once with 1.
     #[arg(
         long, value_name = "TARGETS", num_args = 0..=1, require_equals = true,
         default_missing_value = "failed", value_parser = words(UNDO_SCOPES), help_heading = GOAL
@@ -313,7 +327,7 @@ const UNDO_SCOPES: &Words<UndoScope> = &[
     ("failed", "The workload that failed", UndoScope::Failed),
     (
         "all",
-        "Once one fails, each workload of the command whose rollout was under way when following began, complete or not",
+        "Once one fails, each workload of the command whose rollout was under way when following began or began after --since",
         UndoScope::All,
     ),
 ];
@@ -325,7 +339,6 @@ impl UndoOnFailureArgs {
         FollowOptions {
             undo_on_failure: Some(scope),
             fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
-            deadline: options.deadline.or(Some(DEADLINE)),
             ..options
         }
     }

@@ -31,6 +31,20 @@ impl<'a> WriteOptions<'a> {
 }
 
 impl Cluster {
+    /// Returns the error if the user may not patch an object. Sends a patch that changes nothing, as a dry run. None also if the
+    /// server does not say: an admission webhook may not support dry runs.
+    pub async fn refusal_to_patch(
+        &self,
+        type_: &ResourceType,
+        object: &Object,
+        field_manager: &str,
+    ) -> Option<Error> {
+        let options = WriteOptions { dry_run: true, field_manager };
+        let sent =
+            self.send_patch(type_, object.namespace(), object.name(), &Patch::of(object), options).await;
+        sent.err().filter(RequestError::is_forbidden).map(|failure| self.explain(&failure))
+    }
+
     /// Patches one object with one request.
     ///
     /// # Errors
@@ -43,13 +57,24 @@ impl Cluster {
         patch: &Patch,
         options: WriteOptions<'_>,
     ) -> Result<Object, WriteFailure> {
+        let response = self.send_patch(type_, namespace, name, patch, options).await;
+        let response = response.map_err(|failure| WriteFailure::of(&failure, self.explain(&failure)))?;
+        read_object(&response, name, &[type_.kind()]).map_err(WriteFailure::without_object)
+    }
+
+    async fn send_patch(
+        &self,
+        type_: &ResourceType,
+        namespace: &str,
+        name: &str,
+        patch: &Patch,
+        options: WriteOptions<'_>,
+    ) -> Result<ApiResponse, RequestError> {
         let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
         let object = self.served.object(type_, Some(namespace), name);
         let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager, ""));
         let request = ApiRequest::write(Method::PATCH, &url, "application/json-patch+json", patch.body());
-        let response = self.send(&request, Policy::Once, &mut None, |_| false).await;
-        let response = response.map_err(|failure| WriteFailure::of(&failure, self.explain(&failure)))?;
-        read_object(&response, name, &[type_.kind()]).map_err(WriteFailure::without_object)
+        self.send(&request, Policy::Once, &mut None, |_| false).await
     }
 }
 

@@ -3,6 +3,7 @@
 use super::CommandOutcome;
 use super::follow;
 use super::preflight::{self, Findings, Planned};
+use super::undo_on_failure::missing_right;
 use super::writing_verb::{ChangeOptions, PreparedWrite, Writer};
 use crate::command::context::Context;
 use crate::command::targets::{TargetScope, read_for_write};
@@ -29,6 +30,13 @@ pub struct Request {
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let (mut writer, workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
     writer.print_selection(&request.scope, &workloads);
+    let is_undone = request.options.wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some());
+    if is_undone
+        && let Some(error) = missing_right(&workloads, &request.options.field_manager, context.source).await
+    {
+        writer.record(Err(error));
+        return Ok(writer.take_outcome());
+    }
     let mut checked = Vec::new();
     if request.options.strict && workloads.len() > 1 {
         let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();

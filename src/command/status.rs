@@ -10,6 +10,7 @@ use super::context::Context;
 use super::follow::{self, Following, print_remarks};
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
+use super::undo_on_failure::missing_right;
 use super::writing_verb::FIELD_MANAGER;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
@@ -67,6 +68,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
     };
     let FoundTargets { workloads, outcome, .. } = found;
+    if request.options.undo_on_failure.is_some()
+        && let Some(error) = missing_right(&workloads, FIELD_MANAGER, source).await
+    {
+        return Ok(outcome.and(error.into()));
+    }
     let names = NameContext::of(&workloads);
     let names = NameContext { namespaces: names.namespaces || request.scope.all_namespaces, ..names };
     let following = request.following(&workloads, names, context, ui);

@@ -1,5 +1,6 @@
 //! Rolls back a target that failed (`--undo-on-failure`), and deletes the pods that block its rollback.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -7,13 +8,16 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::patch::{self, PatchTarget};
 use super::targets::read_again;
+use crate::cluster::concurrent::concurrently;
+use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::patch::Patch;
 use crate::model::change::undo::{Undo, UndoOptions, take_back_command, undo};
-use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
+use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult, is_applied};
 use crate::model::engine::PodRef;
-use crate::model::follow::{NoRollback, RollbackResult, StartState, is_complete_and_ready, stayed_complete};
+use crate::model::follow::{RollbackResult, StartState, is_complete_and_ready, stayed_complete};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::SETTLE_TIME;
@@ -29,7 +33,10 @@ const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
 /// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
 /// first, also after a conflict, because the patch must match the objects as they are now. It tries again while they cannot
 /// be read, and while the API server cannot take the write, until the command is `stopped`. A server that has just started
-/// may also refuse reads. A write that may be stored is never repeated.
+/// may also refuse reads.
+///
+/// A write without an answer is repeated only after a read has shown that it is not stored. If the first one is applied late,
+/// the tests of the second one fail, and the read after that finds the first.
 ///
 /// # Errors
 /// When the template is no longer the followed one, when there is no stable revision, and when the write fails or its result
@@ -46,12 +53,17 @@ pub(super) async fn undo_on_failure(
     let begun = Instant::now();
     let cluster = source.writable().map_err(|error| RollbackResult::not_written(&error))?;
     let (mut tries, mut conflicts) = (0, 0..MAX_CONFLICTS);
+    // The last write that may be stored late, with what is printed then, and whether no read has shown yet that it is not stored.
+    let (mut unanswered, mut is_unknown): (Option<(Patch, Vec<String>)>, _) = (None, false);
+    let failed = |is_unknown: bool, error: &Error| {
+        if is_unknown { RollbackResult::unknown(error) } else { RollbackResult::not_written(error) }
+    };
     loop {
         let read = tokio::select! {
             biased;
             _ = stopped.wait_for(|is_stopped| *is_stopped) => {
-                let why = "a signal ended the command before the write".to_owned();
-                return Err(RollbackResult::NotStarted(NoRollback::NotWritten(why)));
+                let error = Error::new(ErrorKind::Refused, "a signal ended the command before the write");
+                return Err(failed(is_unknown, &error));
             }
             read = read_failed(workload, unless_recovered, source, messages) => read,
         };
@@ -63,14 +75,22 @@ pub(super) async fn undo_on_failure(
                 return Ok(None);
             }
             Ok(Some(observed)) => {
+                let is_stored = |patch: &Patch| is_applied(patch, observed.workload.object());
+                if let Some((_, lines)) = unanswered.take_if(|(patch, _)| is_stored(patch)) {
+                    print_once(&lines, messages);
+                    return Ok(Some(observed.workload));
+                }
                 let undo = prepared(&observed, start, messages)?;
                 let target = PatchTarget::of(&observed.workload);
                 let written = patch::apply(&undo.patch, &target, options, source, messages).await;
-                if let WriteResult::Stored(_) = &written {
-                    let options = UndoOptions::default();
-                    let revert = owner_warnings::of_apply(&observed.workload, undo.to, &options);
-                    let back = take_back_command(&observed, &undo).map(|command| receipt(&command));
-                    revert.into_iter().chain(back).for_each(|line| messages.err_line_once(&line));
+                let revert = owner_warnings::of_apply(&observed.workload, undo.to, &UndoOptions::default());
+                let back = take_back_command(&observed, &undo).map(|command| receipt(&command));
+                let lines: Vec<_> = revert.into_iter().chain(back).collect();
+                is_unknown = matches!(written, WriteResult::Unknown(_));
+                if matches!(written, WriteResult::Stored(_)) {
+                    print_once(&lines, messages);
+                } else if is_unknown || matches!(written, WriteResult::Unavailable(_)) {
+                    unanswered = Some((undo.patch, lines));
                 }
                 written
             }
@@ -83,17 +103,15 @@ pub(super) async fn undo_on_failure(
                 continue;
             }
             WriteResult::Conflict(conflict) => {
-                let is_unknown = conflict.is_unanswered;
-                let result = if is_unknown { RollbackResult::unknown } else { RollbackResult::not_written };
-                return Err(result(&conflict.error(workload, "its rollback was prepared")));
+                let error = conflict.error(workload, "its rollback was prepared");
+                return Err(failed(conflict.is_unanswered, &error));
             }
             WriteResult::Refused(error) => return Err(RollbackResult::not_written(&error)),
-            WriteResult::Unknown(error) => return Err(RollbackResult::unknown(&error)),
-            WriteResult::Unavailable(error) => error,
+            WriteResult::Unavailable(error) | WriteResult::Unknown(error) => error,
         };
         let pause = cluster.pause_before_retry(tries);
         if begun.elapsed() + pause > ROLLBACK_LIMIT {
-            return Err(RollbackResult::not_written(&unavailable));
+            return Err(failed(is_unknown, &unavailable));
         }
         if tries == 0 {
             let name = workload.target();
@@ -103,6 +121,45 @@ pub(super) async fn undo_on_failure(
         let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
         tries += 1;
     }
+}
+
+fn print_once(lines: &[String], messages: &MessageWriter) {
+    for line in lines {
+        messages.err_line_once(line);
+    }
+}
+
+/// Returns an error if the user may not roll back one of the workloads: read its revisions, or change it. Each type is asked
+/// about once in each namespace.
+pub(super) async fn missing_right(
+    workloads: &[Workload],
+    field_manager: &str,
+    source: &Source,
+) -> Option<Error> {
+    let mut asked = BTreeSet::new();
+    let first = workloads.iter().filter(|workload| {
+        let object = workload.object();
+        asked.insert((workload.kind().type_(), object.namespace()))
+    });
+    let missing =
+        concurrently(first.map(|workload| missing_right_for(workload, field_manager, source))).await;
+    missing.into_iter().flatten().next()
+}
+
+async fn missing_right_for(workload: &Workload, field_manager: &str, source: &Source) -> Option<Error> {
+    let Ok(cluster) = source.writable() else { return None };
+    let (revisions, patch) = tokio::join!(
+        read_revisions(workload.clone(), source),
+        cluster.refusal_to_patch(workload.kind().type_(), workload.object(), field_manager)
+    );
+    let unreadable = revisions.err().filter(|error| error.kind() == ErrorKind::NotReadable);
+    let why = unreadable.or(patch)?;
+    let message = format!("--undo-on-failure cannot roll {} back", workload.target());
+    Some(
+        Error::new(ErrorKind::Refused, message)
+            .caused_by(why)
+            .hint("request the rights to list revisions and to patch, or leave out --undo-on-failure"),
+    )
 }
 
 /// Reads a workload again. None if it has recovered: its rollout has completed since its failure, and stays so in a second

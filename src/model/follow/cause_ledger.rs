@@ -154,8 +154,8 @@ impl CauseLedger {
 
     /// Removes every absent cause without waiting for [`ABSENCE_GRACE`], because the goal is reached. Returns them as they
     /// were reported last. Causes that are still present, such as a hold, stay.
-    pub(crate) fn remove_absent(&mut self) -> impl Iterator<Item = Cause> {
-        self.remove(|entry| entry.absent_since.is_some()).into_iter()
+    pub(crate) fn remove_absent(&mut self) -> Vec<Cause> {
+        self.remove(|entry| entry.absent_since.is_some())
     }
 
     fn record_present(&mut self, causes: &[Cause], now: Duration) -> Effects<(Cause, CauseChange), LogRef> {
@@ -185,15 +185,26 @@ impl CauseLedger {
                 entry.absent_since.get_or_insert(now);
             }
         }
-        let is_due = |entry: &&mut ReportedCause| {
-            entry.is_worth_reporting() && now >= entry.reported_at + REPORT_INTERVAL
-        };
-        for entry in self.reported.values_mut().filter(is_due) {
-            (entry.reported, entry.reported_at) = (entry.latest.clone(), now);
-            effects.reports.push((entry.latest.clone(), CauseChange::Changed));
-        }
+        let changed = self.take_changed(|entry| now >= entry.reported_at + REPORT_INTERVAL, now);
+        effects.reports.extend(changed.into_iter().map(|cause| (cause, CauseChange::Changed)));
         effects.reports.extend(with_log);
         effects
+    }
+
+    /// Returns the causes that changed since they were reported, without waiting for [`REPORT_INTERVAL`]: an outcome is
+    /// reported below its causes as they are then.
+    pub(crate) fn take_all_changed(&mut self, now: Duration) -> Vec<Cause> {
+        self.take_changed(|_| true, now)
+    }
+
+    /// Returns the changed causes that are to be reported now.
+    fn take_changed(&mut self, is_due: impl Fn(&ReportedCause) -> bool, now: Duration) -> Vec<Cause> {
+        let is_reported = |entry: &&mut ReportedCause| entry.is_worth_reporting() && is_due(entry);
+        let changed = self.reported.values_mut().filter(is_reported).map(|entry| {
+            (entry.reported, entry.reported_at) = (entry.latest.clone(), now);
+            entry.latest.clone()
+        });
+        changed.collect()
     }
 
     /// Returns the key of a reported cause with the same text.

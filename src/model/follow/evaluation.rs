@@ -16,6 +16,7 @@ use crate::kind::Workload;
 use crate::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::observation::Observation;
 use crate::status::verdict;
+use crate::text::go_duration;
 
 /// How long to wait for the first list of warnings. Without warnings, some causes cannot be distinguished or have no
 /// evidence.
@@ -23,6 +24,10 @@ const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long the refresh before a timeout may take.
 const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long nothing may move in a paused rollout whose pods are all updated before it counts as held. No deadline of the
+/// controller ends it, because the controller does not count the time of a pause.
+const PAUSED_STANDSTILL: Duration = Duration::from_secs(60);
 
 /// The first list of warnings, which is requested once a rollout is known to be incomplete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,17 +144,27 @@ impl RolloutEvaluation {
         let withholds_line = verdict_by_counters.state == RolloutState::Complete
             && self.stability.is_not_yet_stable(now.elapsed);
         self.report_state(observation, verdict_by_counters, !awaits_warnings, withholds_line, now);
-        if goal == GoalState::Pending {
-            let is_success = verdict_by_counters.state == RolloutState::Complete;
-            let remainder = self.options.goal.remainder(is_success);
-            self.effects
-                .reports
-                .extend(remainder.and_then(|remainder| self.status.waiting_report(remainder.to_owned())));
-        }
+        let remainder = self.remainder(goal, verdict_by_counters.state, now.elapsed);
+        self.effects.reports.extend(remainder.and_then(|remainder| self.status.waiting_report(remainder)));
         if awaits_warnings {
             return None;
         }
         self.decide(goal, &observation.workload, verdict_by_counters, now.elapsed)
+    }
+
+    /// Returns what kubectl's line does not say of what is awaited, as a fragment: what the goal needs beyond a success, or that
+    /// it must last.
+    fn remainder(&self, goal: GoalState, state: RolloutState, now: Duration) -> Option<String> {
+        let is_success = state == RolloutState::Complete;
+        match goal {
+            GoalState::Pending => self.options.goal.remainder(is_success).map(str::to_owned),
+            GoalState::Reached if !self.options.once => {
+                let stable = self.options.stable.filter(|stable| !stable.is_zero())?;
+                let is_stable = self.stability.stable_from.is_some_and(|at| now >= at);
+                (!is_stable).then(|| format!("the goal to last for {}", go_duration::short(stable)))
+            }
+            _ => None,
+        }
     }
 
     /// Whether an outcome is decided on a refresh, because elapsed time or several objects decide, because the rollout
@@ -209,11 +224,18 @@ impl RolloutEvaluation {
         }
     }
 
-    /// Reports what is left to report when the goal is reached: the causes that are gone, and the last line.
-    pub(super) fn report_end(&mut self) {
-        let gone = self.causes.remove_absent();
-        self.effects.reports.extend(gone.map(|cause| Report::Cause { cause, change: CauseChange::Gone }));
-        self.effects.reports.extend(self.status.last_line());
+    /// Reports what is left to report before an outcome. When the goal is reached, these are the causes that are gone, and the
+    /// last line; of a failure the causes as they are now.
+    pub(super) fn report_end(&mut self, outcome: &Outcome, now: Duration) {
+        let (causes, change) = match outcome {
+            Outcome::Reached => (self.causes.remove_absent(), CauseChange::Gone),
+            Outcome::Failed(_) => (self.causes.take_all_changed(now), CauseChange::Changed),
+            _ => return,
+        };
+        self.effects.reports.extend(causes.into_iter().map(|cause| Report::Cause { cause, change }));
+        if *outcome == Outcome::Reached {
+            self.effects.reports.extend(self.status.last_line());
+        }
     }
 
     /// Requests the warnings of a rollout that is not complete. Returns whether the causes must wait for them, because they may
@@ -251,11 +273,24 @@ impl RolloutEvaluation {
             },
             GoalState::Held if !self.options.wait_held || self.options.once => return Some(Outcome::Held),
             GoalState::Unknown => return Some(Outcome::Unreadable(old_pods_not_known(workload))),
+            GoalState::Pending if self.is_paused_at_a_standstill(workload, verdict.state, now) => {
+                return Some(Outcome::Held);
+            }
             GoalState::Held | GoalState::Pending => {}
         }
         let expired = self.causes.expired(now).next();
         let fatal = expired.map(|(cause, grace)| RolloutFailure::Cause { id: cause.id, grace });
         fatal.or_else(|| self.exceeded_deadline(workload, verdict.state, now)).map(Outcome::Failed)
+    }
+
+    /// Whether a paused rollout whose pods are all updated has not moved for a while. Until then its pods may become available,
+    /// and the controller removes the old ones.
+    fn is_paused_at_a_standstill(&self, workload: &Workload, state: RolloutState, now: Duration) -> bool {
+        state == RolloutState::Progressing
+            && workload.is_paused()
+            && workload.counts().outdated() > 0
+            && !self.options.wait_held
+            && now >= self.progress.last_progress() + PAUSED_STANDSTILL
     }
 
     /// Returns the failure if nothing progressed for `--deadline`. Time spent in a hold does not count.

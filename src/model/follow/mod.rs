@@ -35,7 +35,7 @@ pub use options::{FollowOptions, Goal, UndoScope};
 pub use report::{
     CauseChange, FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult,
 };
-pub use start_state::{NoRollback, StartState};
+pub use start_state::{NoRollback, RELEASE_AGE, StartState};
 pub use target::FollowedTarget;
 pub use undo_on_failure::{is_complete_and_ready, stayed_complete};
 

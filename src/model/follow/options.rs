@@ -16,6 +16,7 @@ use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::observation::pod_stage::SETTLE_TIME;
 use crate::revision::{Revision, RevisionWord};
+use crate::text::go_duration::StartTime;
 use crate::text::json::Digest;
 
 /// The state of a rollout that a command waits for.
@@ -157,6 +158,10 @@ impl GoalState {
 /// `MaxInt32`: the Deployment controller treats a deadline of this length as none.
 const NO_DEADLINE: i64 = i32::MAX as i64;
 
+/// The deadline that `--undo-on-failure` implies for workloads without one of their own: the API server's default
+/// `progressDeadlineSeconds` of a Deployment.
+const IMPLIED_DEADLINE: Duration = Duration::from_secs(600);
+
 /// What a follower waits for, and when it gives up. The default waits as kubectl does, without a
 /// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -179,10 +184,15 @@ pub struct FollowOptions {
     pub fail_on: Vec<(CauseId, Duration)>,
     /// The restarts of a container that are no crash loop (`--allow-restarts`).
     pub allowed_restarts: AllowedRestarts,
-    /// How long a rollout may make no progress, for workloads whose controller has no deadline.
+    /// How long a rollout may make no progress (`--deadline`). Its controller may have a shorter deadline.
     pub deadline: Option<Duration>,
-    /// Which targets a failure rolls back to their stable revisions; none without `--undo-on-failure`.
+    /// Which targets a failure rolls back; none without `--undo-on-failure`.
     pub undo_on_failure: Option<UndoScope>,
+    /// The revision to roll back to (`--undo-to`); by default the one that served before.
+    pub undo_to: Option<RevisionWord>,
+    /// Since when a rollout that is complete when following begins is the release that a failure rolls back (`--since`); by
+    /// default [`RELEASE_AGE`](super::RELEASE_AGE).
+    pub release_since: Option<StartTime>,
     /// Whether to delete pods that block the rollback of a StatefulSet.
     pub replace_stuck_pods: bool,
     /// The time limit for all targets together; none means no limit.
@@ -196,7 +206,7 @@ pub struct FollowOptions {
 pub enum UndoScope {
     /// The target that failed.
     Failed,
-    /// Each target of the command whose rollout was under way when following began.
+    /// Each target of the command whose rollout was under way when following began, or began after `--since`.
     All,
 }
 
@@ -221,11 +231,13 @@ impl FollowOptions {
         self.settle_time().is_some() || self.stable.is_some_and(|stable| !stable.is_zero())
     }
 
-    /// Returns how long a rollout of this workload may make no progress. Returns none if its
-    /// controller has a deadline, or if no option sets one.
+    /// Returns how long a rollout of this workload may make no progress: the given deadline, or the one that
+    /// `--undo-on-failure` implies if its controller has none. The verdict shows when the deadline of the controller passed.
     pub(super) fn deadline_for(&self, workload: &Workload) -> Option<Duration> {
         let of_controller = workload.object().int("/spec/progressDeadlineSeconds");
-        self.deadline.filter(|_| of_controller.is_none_or(|seconds| seconds >= NO_DEADLINE))
+        let is_implied =
+            self.undo_on_failure.is_some() && of_controller.is_none_or(|seconds| seconds >= NO_DEADLINE);
+        self.deadline.or(is_implied.then_some(IMPLIED_DEADLINE))
     }
 }
 
@@ -377,18 +389,19 @@ mod tests {
     }
 
     #[test]
-    fn only_a_workload_without_a_deadline_gets_one() {
-        let deadline = Some(Duration::from_secs(600));
-        let options = FollowOptions { deadline, ..FollowOptions::default() };
+    fn the_implied_deadline_is_for_workloads_without_their_own() {
+        let given = Some(Duration::from_secs(300));
+        let with_undo =
+            FollowOptions { undo_on_failure: Some(UndoScope::Failed), ..FollowOptions::default() };
         let (apps, kruise) = ("apps/v1", "apps.kruise.io/v1beta1");
-        for (api_version, kind, seconds, expected) in [
+        for (api_version, kind, seconds, implied) in [
             (apps, "Deployment", json!(30), None),
-            (apps, "Deployment", json!(NO_DEADLINE), deadline),
-            (apps, "StatefulSet", Value::Null, deadline),
-            (kruise, "CloneSet", Value::Null, deadline),
+            (apps, "Deployment", json!(NO_DEADLINE), Some(IMPLIED_DEADLINE)),
+            (apps, "StatefulSet", Value::Null, Some(IMPLIED_DEADLINE)),
+            (kruise, "CloneSet", Value::Null, Some(IMPLIED_DEADLINE)),
             (kruise, "CloneSet", json!(30), None),
-            (kruise, "StatefulSet", Value::Null, deadline),
-            (kruise, "DaemonSet", Value::Null, deadline),
+            (kruise, "StatefulSet", Value::Null, Some(IMPLIED_DEADLINE)),
+            (kruise, "DaemonSet", Value::Null, Some(IMPLIED_DEADLINE)),
         ] {
             let mut object =
                 json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "w"}, "spec": {}});
@@ -396,7 +409,10 @@ mod tests {
                 object["spec"]["progressDeadlineSeconds"] = seconds;
             }
             let workload = Workload::of_json(&object).unwrap();
-            assert_eq!(options.deadline_for(&workload), expected, "{object}");
+            assert_eq!(with_undo.deadline_for(&workload), implied, "{object}");
+            assert_eq!(FollowOptions::default().deadline_for(&workload), None, "{object}");
+            let options = FollowOptions { deadline: given, ..with_undo.clone() };
+            assert_eq!(options.deadline_for(&workload), given, "{object}");
         }
     }
 }

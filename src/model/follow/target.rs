@@ -280,8 +280,11 @@ impl FollowedTarget {
             return self.finish(Outcome::Interrupted(stop), now.elapsed);
         }
         if let Some(observation) = &self.observation {
-            if !self.options().once {
-                self.start_state.get_or_insert_with(|| StartState::of(&self.found_workload, observation));
+            if !self.options().once && self.start_state.is_none() {
+                match StartState::of(&self.found_workload, observation, self.options(), now.server_time) {
+                    Ok(start) => self.start_state = Some(start),
+                    Err(error) => return self.finish(Outcome::Unreadable(error), now.elapsed),
+                }
             }
             match self.evaluation.evaluate(observation, now) {
                 Some(outcome) if is_refresh || !self.evaluation.needs_refresh(&outcome) => {
@@ -304,9 +307,7 @@ impl FollowedTarget {
     }
 
     pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration) {
-        if outcome == Outcome::Reached {
-            self.evaluation.report_end();
-        }
+        self.evaluation.report_end(&outcome, elapsed);
         let result = match &self.rollback {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),

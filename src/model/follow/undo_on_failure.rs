@@ -32,6 +32,7 @@ impl FollowedTarget {
             && !self.evaluation.causes.active().any(|cause| cause.id.ends_container());
         let rollback = self.rollback_after(&outcome);
         let rollback = rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
+        self.evaluation.report_end(&outcome, elapsed);
         self.found_rollout_failed = !matches!(rollback, Err(NoRollback::OtherRollout | NoRollback::Complete));
         let result = self.result_with(outcome, elapsed);
         match rollback {
@@ -43,14 +44,11 @@ impl FollowedTarget {
         }
     }
 
-    /// Starts the rollback because another target failed, with `--undo-on-failure=all`. A target without a rollout since
-    /// the start goes on, and so does one that failed or that another client changed.
+    /// Starts the rollback because another target failed, with `--undo-on-failure=all`. A target that is no part of the release
+    /// goes on, and so does one that failed or that another client changed.
     pub(super) fn roll_back_after(&mut self, failed: &str, elapsed: Duration) {
-        let was_complete = self.start_state.as_ref().is_some_and(|start| start.was_complete);
-        if self.rollback.is_some()
-            || was_complete
-            || self.result.is_some() && !self.may_be_rolled_back_later()
-        {
+        let is_other = self.start_state.as_ref().is_some_and(|start| !start.is_released);
+        if self.rollback.is_some() || is_other || self.result.is_some() && !self.may_be_rolled_back_later() {
             return;
         }
         let outcome = Outcome::OtherTargetFailed(failed.to_owned());
@@ -66,7 +64,7 @@ impl FollowedTarget {
         self.options().undo_on_failure == Some(UndoScope::All)
             && self.rollback.is_none()
             && matches!(ended, Some(Outcome::Reached | Outcome::Held))
-            && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && !start.was_complete)
+            && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && start.is_released)
     }
 
     /// Returns the start state to roll back to after this outcome, and the label of its stable revision.

@@ -276,7 +276,9 @@ impl Observation {
         let ready = |revision: &Revision| self.pods_of(revision).filter(|pod| pod.ready).count();
         let stable = if has_ready { self.stable() } else { self.stable_by(ready) };
         stable.ok_or_else(|| {
-            if self.replaced_revisions().next().is_none() {
+            if self.revisions.is_empty() && self.workload.counts().total > 0 {
+                "its revisions cannot be read"
+            } else if self.replaced_revisions().next().is_none() {
                 "it has no other revision"
             } else if self.records_served_revision() {
                 "the stable revision is the current one"

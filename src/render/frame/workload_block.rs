@@ -9,7 +9,7 @@ use crate::model::kind::strategy::min_available;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 use crate::model::view::RolloutView;
-use crate::render::age::{duration_text, estimate_text};
+use crate::render::age::{age, duration_text, estimate_text};
 use crate::render::cause::{cause_lines, in_short, in_short_with_evidence};
 use crate::render::columns::aligned;
 use crate::render::line::{Line, Style};
@@ -54,7 +54,7 @@ impl WorkloadBlock {
             state: state(target, &causes),
             is_outage: view.as_ref().is_some_and(|view| view.is_outage),
             folded: folded_row(target, view.as_ref(), now, names, causes.first().map(in_short)),
-            header: header_lines(target, now, names, width),
+            header: header_lines(target, view.as_ref(), now, names, width),
             rest: rest.unwrap_or_default(),
             causes: cause_lines(&causes, log_of, target.workload(), names, width),
             short_causes: causes
@@ -129,25 +129,31 @@ fn causes(target: &FollowedTarget) -> Vec<Cause> {
 /// What separates the parts of a line.
 const GAP: &str = "   ";
 
-/// Returns the name of a target, its revisions, its state, the elapsed time and the time left. Parts that do not fit into one
-/// line begin another one.
-fn header_lines(target: &FollowedTarget, now: Now, names: NameContext, width: usize) -> Vec<Line> {
+/// Returns the name of a target, its revisions, its state, the age of the state and the time left. Parts that do not fit into
+/// one line begin another one.
+fn header_lines(
+    target: &FollowedTarget,
+    view: Option<&RolloutView>,
+    now: Now,
+    names: NameContext,
+    width: usize,
+) -> Vec<Line> {
     let revisions = revisions(target);
     let revisions = if revisions.is_empty() { revisions } else { format!("revision {revisions}") };
     let (style, state) = state_text(target);
     let outcome = target.result().map(|result| &result.outcome);
-    let elapsed = match outcome {
+    let time = match outcome {
         // The state has the duration that matters.
         Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => String::new(),
-        _ => elapsed(target, now),
+        _ => time(target, view, now) + &left(target, now),
     };
-    let time = elapsed + &left(target, now);
     let parts = [Line::of(revisions), Line::styled(style, state), Line::of(time)];
     heading(Line::styled(Style::Heading, names.name(target.workload())), parts, width)
 }
 
-/// Returns the cells of a row for a target: its name, the elapsed time, and its state with its first cause or else its
-/// progress. The longest cell is the last one, so that it moves no column and is cut first. An outage is named.
+/// Returns the cells of a row for a target: its name, the age of a state that may still change, and its state with its first
+/// cause or else its progress. The longest cell is the last one, so that it moves no column and is cut first. An outage is
+/// named.
 fn folded_row(
     target: &FollowedTarget,
     view: Option<&RolloutView>,
@@ -163,7 +169,9 @@ fn folded_row(
         first_cause.or_else(|| Some(Line::of(progress(view?.counts, view?.available) + &left(target, now))));
     let state = Line::styled(style, state).with(Style::Bad, outage).with(Style::Plain, "  ");
     let state = state.joined_with(words.unwrap_or_default());
-    vec![name, Line::of(elapsed(target, now)), state]
+    // Beside `complete` the duration of the wait would read as the age of the state.
+    let age = if target.result().is_none() { time(target, view, now) } else { String::new() };
+    vec![name, Line::of(age), state]
 }
 
 /// Returns the estimate of the time left, to append to what comes before it: `, about 20s left`. Empty if there is none.
@@ -188,13 +196,16 @@ pub(super) fn heading(name: Line, parts: impl IntoIterator<Item = Line>, width: 
     lines
 }
 
-/// Returns how long a target was followed. Without a wait for the result, `complete   0s` would read as the age of the
-/// state.
-fn elapsed(target: &FollowedTarget, now: Now) -> String {
+/// Returns the age of the state, as in the column SINCE of `list`; if no stamp shows it, how long the target was followed. Of a
+/// result it is how long that was, if it was a second or more: `after 42s`.
+fn time(target: &FollowedTarget, view: Option<&RolloutView>, now: Now) -> String {
     match target.result() {
         Some(result) if result.elapsed.as_secs() == 0 => String::new(),
-        Some(result) => duration_text(result.elapsed),
-        None => duration_text(now.elapsed),
+        Some(result) => format!("after {}", duration_text(result.elapsed)),
+        None => match view.and_then(|view| view.since) {
+            Some(since) => age(since, now.server_time),
+            None => duration_text(now.elapsed),
+        },
     }
 }
 

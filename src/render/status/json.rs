@@ -52,12 +52,12 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
             ("rollback-target", facts)
         }
         Report::RollbackStarted { result, revision } => {
-            let mut facts = result_json(result);
+            let mut facts = result_json(target, result);
             facts["toRevision"] = revision_json(revision);
             ("rolling-back", facts)
         }
         Report::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod.name})),
-        Report::Ended(result) => ("ended", result_json(result)),
+        Report::Ended(result) => ("ended", result_json(target, result)),
     };
     let mut document = event_document("StatusEvent", kind, now.elapsed, facts);
     document["workload"] = workload_json(target.workload());
@@ -65,7 +65,7 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
 }
 
 /// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code. The rollback
-/// of a target has the causes of the failure, because its state and causes are those after the rollback.
+/// of a target has the causes of the failure, because its state, message and causes are those after the rollback.
 #[must_use]
 pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, now: Now) -> Value {
     let summaries =
@@ -80,7 +80,11 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     let view = target.view(now);
     let mut facts = rollout_json(&view.clone().unwrap_or_else(alone));
     if let Some(result) = target.result() {
-        merge(&mut facts, result_json(result));
+        let message = facts["message"].take();
+        merge(&mut facts, result_json(target, result));
+        if target.is_rollback_written() {
+            facts["message"] = message;
+        }
         let first = hints(target, result, view.as_ref()).into_iter().next();
         let hold = || view.as_ref()?.brief_hold().map(|(_, command)| command.to_string());
         let rolled_back = matches!(result.rollback, Some(RollbackResult::RolledBack { .. }));
@@ -94,7 +98,7 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     facts
 }
 
-fn result_json(result: &TargetResult) -> Value {
+fn result_json(target: &FollowedTarget, result: &TargetResult) -> Value {
     let (reason, limit, error) = match &result.outcome {
         Outcome::Failed(failure) => match failure {
             RolloutFailure::Deadline(limit) | RolloutFailure::Cause { grace: limit, .. } => {
@@ -118,19 +122,18 @@ fn result_json(result: &TargetResult) -> Value {
         "limitSeconds": limit.map(|limit| limit.as_secs_f64()),
         "error": error,
         "message": result.line,
-        "rollback": result.rollback.as_ref().map(rollback),
+        "rollback": result.rollback.as_ref().map(|result| rollback(target, result)),
     })
 }
 
 /// Returns the result of a rollback.
-fn rollback(result: &RollbackResult) -> Value {
-    let (to, outcome, reason) = match result {
-        RollbackResult::NotStarted(why) => (Value::Null, "not-started", Some(why.words())),
-        RollbackResult::Unknown(why) => (Value::Null, "unknown", Some(why.as_str())),
-        RollbackResult::RolledBack { revision, outcome } => {
-            (revision_json(revision), outcome.json_name(), None)
-        }
+fn rollback(target: &FollowedTarget, result: &RollbackResult) -> Value {
+    let (outcome, reason) = match result {
+        RollbackResult::NotStarted(why) => ("not-started", Some(why.words())),
+        RollbackResult::Unknown(why) => ("unknown", Some(why.as_str())),
+        RollbackResult::RolledBack { outcome, .. } => (outcome.json_name(), None),
     };
+    let to = target.rollback().map(|rollback| revision_json(&rollback.revision));
     json!({"toRevision": to, "outcome": outcome, "reason": reason})
 }
 

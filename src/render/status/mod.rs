@@ -17,11 +17,12 @@ use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    CauseChange, FollowOptions, FollowedTarget, NoRollback, Outcome, Report, RollbackResult, RolloutFailure,
-    TargetResult,
+    CauseChange, FollowOptions, FollowedTarget, Goal, NoRollback, Outcome, Report, RollbackResult,
+    RolloutFailure, TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::pod_stage::SETTLE_TIME;
 use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfiguration};
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
@@ -263,7 +264,7 @@ pub(super) fn hints(
 fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
     match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
-        Outcome::Unfinished | Outcome::Held => view.needs_a_fix() || view.is_outage,
+        Outcome::Unfinished | Outcome::Held | Outcome::Interrupted(_) => view.needs_a_fix() || view.is_outage,
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => {
             !matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
         }
@@ -276,7 +277,9 @@ fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
 pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) -> Option<&'v str> {
     let helps = match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
-        Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix(),
+        Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held | Outcome::Interrupted(_) => {
+            view.needs_a_fix()
+        }
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
         _ => false,
     };
@@ -353,7 +356,7 @@ fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameConte
             let is_complete = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
             let last = match result.since_answer {
                 Some(ago) => format!("; the server does not answer; known {} ago{last}", duration_text(ago)),
-                None if is_complete => ": complete, but not for as long or as far as asked".to_owned(),
+                None if is_complete => format!(": complete, but {}", lacking(target)),
                 None => last,
             };
             let limit = go_duration::write(*limit);
@@ -361,15 +364,27 @@ fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameConte
         }
         Outcome::Unreadable(error) => format!("error: {name}: {error}"),
         Outcome::Interrupted(stop) => {
-            format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
+            let needs_a_fix = target.causes().any(Cause::needs_a_fix);
+            let does = if needs_a_fix { "needs a fix to continue" } else { "continues in the cluster" };
+            format!("{}; the rollout of {name} {does}{last}", stop.words())
         }
     })
 }
 
+/// Returns what the goal of a complete rollout lacks when the timeout passes.
+fn lacking(target: &FollowedTarget) -> String {
+    let FollowOptions { goal, stable, .. } = target.options();
+    match stable.filter(|stable| !stable.is_zero()) {
+        _ if matches!(goal, Goal::Complete | Goal::OldGone) => "--until is not reached".to_owned(),
+        Some(stable) => format!("not for --stable {} yet", go_duration::short(stable)),
+        None => format!("its pods have not been ready for {} yet", go_duration::short(SETTLE_TIME)),
+    }
+}
+
 /// Returns that a rollout is held, and how far it is: a pause can come at any moment.
 fn held(target: &FollowedTarget, name: &str) -> String {
-    let is_paused = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Paused);
-    let word = if is_paused { "paused" } else { "held" };
+    let is_held = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Held);
+    let word = if target.workload().is_paused() && !is_held { "paused" } else { "held" };
     let counts = target.workload().counts();
     let remain = if counts.outdated() > 0 { "; outdated pods remain" } else { "" };
     format!("note: {name} is {word}: {} of {} updated{remain}", counts.updated, counts.wanted)

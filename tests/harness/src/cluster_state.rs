@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use simcluster::resource::PODS;
-use simcluster::{Key, object};
+use simcluster::{Key, RecordedRequest, object};
 
 use crate::Cluster;
 
@@ -14,6 +14,13 @@ impl Cluster {
     /// Returns an object from the store.
     pub fn object(&self, key: &Key) -> Value {
         self.sim.store(|store| Value::clone(store.find(key).unwrap()))
+    }
+
+    /// Returns the number of write requests, whatever their results. A dry run, such as that of a question for a right, is none.
+    pub fn writes(&self) -> usize {
+        let requests = self.sim.requests();
+        let is_write = |one: &&RecordedRequest| one.method != "GET" && one.query.get("dryRun").is_empty();
+        requests.iter().filter(is_write).count()
     }
 
     /// Returns what `pause` or `step` stored about the hold of a workload.

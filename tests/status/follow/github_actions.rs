@@ -51,7 +51,9 @@ async fn a_rollback_that_may_not_have_been_written_is_annotated() {
     let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let refusal = FaultAction::Refuse(Refusal::with_status(500, "no"));
-    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal.clone()));
+    // The first GET reads the workload, the second one refreshes it, and the third one prepares the rollback.
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), refusal).after(3));
     let output = in_job(&cluster, "status deployment/web --undo-on-failure", &summary("unknown")).await;
     output.ends(4).reports("\n::error::deployment/web: it is unknown whether it was rolled back: ");
 }

@@ -5,13 +5,26 @@ use tokio::time::Instant;
 
 /// Its last line alone would say that it was rolled out.
 #[tokio::test(start_paused = true)]
-async fn a_timeout_before_it_is_stable_says_so() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(1, &json!({}));
-    let output = cluster.status("deployment/web --stable 29s --timeout 29s").await;
-    let error = "error: timed out waiting for the condition: deployment/web after 29s (--timeout): complete, but not for as \
-                 long or as far as asked\n  1/1 available on revision 1\n";
-    assert_eq!((output.stderr.as_str(), output.exit), (error, 3), "{}", output.transcript);
+async fn a_timeout_of_a_complete_rollout_says_what_it_lacks() {
+    for (args, note, lacks) in [
+        (
+            "--stable 29s --timeout 29s",
+            "note: deployment/web: waiting for the goal to last for 29s\n",
+            "29s (--timeout): complete, but not for --stable 29s yet",
+        ),
+        (
+            "--fail-fast=1s --timeout 6s",
+            "",
+            "6s (--timeout): complete, but its pods have not been ready for 10s yet",
+        ),
+    ] {
+        let cluster = Cluster::simulated().start();
+        cluster.deployment(1, &json!({}));
+        let output = cluster.status(&format!("deployment/web {args}")).await;
+        let line = "error: timed out waiting for the condition: deployment/web after ";
+        let error = format!("{note}{line}{lacks}\n  1/1 available on revision 1\n");
+        assert_eq!((output.stderr.as_str(), output.exit), (error.as_str(), 3), "{}", output.transcript);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -65,4 +78,34 @@ async fn a_timeout_during_an_outage_ends_within_a_second() {
     cluster.status("deployment/web --timeout 6s").await.ends(3);
     let elapsed = now.elapsed();
     assert!(elapsed >= Duration::from_secs(6) && elapsed <= Duration::from_secs(7), "{elapsed:?}");
+}
+
+/// "The rollout continues in the cluster" was printed of one that is blocked for good, without the command that goes back.
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_wait_says_what_serves_and_what_goes_back() {
+    for (image, expected) in [
+        (
+            "app:2.0-bad",
+            "interrupted; the rollout of deployment/web needs a fix to continue: waiting for deployment \"web\" rollout to \
+             finish: 1 out of 3 new replicas have been updated...\n  3/3 available on revision 1\n\
+             hint: kubectl rollout2 undo deployment/web -n default\n",
+        ),
+        (
+            "app:2.0-slow",
+            "interrupted; the rollout of deployment/web continues in the cluster: waiting for deployment \"web\" rollout to \
+             finish: 1 old replicas are pending termination...\n",
+        ),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+        cluster.editor().set_image(&web, image);
+        let (channel, numbers) = tokio::sync::watch::channel(0);
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(15)).await;
+            channel.send(2).unwrap();
+            tokio::time::sleep(Duration::from_secs(60)).await;
+        });
+        let output = cluster.command(["status", "deployment/web"]).signals(numbers).run_async().await;
+        assert_eq!(output.exit, 130, "{}", output.transcript);
+        output.reports_last(expected);
+    }
 }

@@ -22,6 +22,58 @@ async fn run_on_terminal_of(size: Terminal, cluster: &Cluster, user: &str, args:
     cluster.command_as(user, args).terminal(size.width, size.height).run_async().await
 }
 
+/// Runs a command on a terminal, which gets these signals 10 and 20 seconds after its start.
+async fn signalled(cluster: &Cluster, args: [&str; 3], signals: [i32; 2]) -> Output {
+    let (channel, numbers) = tokio::sync::watch::channel(0);
+    tokio::spawn(async move {
+        for signal in signals {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            channel.send(signal).unwrap();
+        }
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    });
+    let run = cluster.command(args).terminal(SIZE.width, SIZE.height).signals(numbers);
+    run.run_async().await
+}
+
+/// After Ctrl-Z and `fg` (18, SIGCONT) the shell has written below the last frame, and only changed lines were redrawn, at
+/// the old place. Ctrl-C (2) is echoed below the frame.
+#[cfg(target_os = "linux")]
+#[tokio::test(start_paused = true)]
+async fn a_frame_is_drawn_anew_after_the_process_was_stopped() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    for (args, heading) in [
+        (["status", "deployment/web", "--timeout=1m"], "deployment/web   rev"),
+        (["list", "deploy", "--watch"], "WORKLOAD"),
+    ] {
+        let output = signalled(&cluster, args, [18, 2]).await;
+        output.ends(130);
+        let screens = screens(&output);
+        let drawn = |screen: &[String]| screen.iter().filter(|line| line.contains(heading)).count();
+        assert_eq!(drawn(screens.last().unwrap()), 2, "{screens:#?}");
+        assert!(screens.iter().all(|screen| screen[0] == SHELL_LINE), "{screens:#?}");
+        assert!(output.transcript.contains("\r\u{1b}[K"), "{:?}", output.transcript);
+    }
+}
+
+/// `list` printed 70s for what the live display called 3s: the one counted from the start of the rollout, the other from the
+/// start of the command.
+#[tokio::test(start_paused = true)]
+async fn the_age_of_a_state_is_that_of_list() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-notready");
+    cluster.advance(70).await;
+    let output = run_on_terminal(&cluster, "admin", "deployment/web --timeout 3s").await;
+    let screens = screens(&output);
+    let first = screens.iter().find_map(|screen| screen.iter().find(|line| line.contains("progressing")));
+    let age = first.unwrap().rsplit("   ").next().unwrap();
+    let listed = cluster.run("list deployment").await;
+    let since = listed.stdout.lines().nth(1).unwrap().split_whitespace().nth(5).unwrap();
+    let seconds = |text: &str| text.trim_end_matches('s').parse::<i64>().unwrap_or(-1);
+    assert!((seconds(since) - seconds(age)).abs() <= 5, "{first:?}\n{}", listed.stdout);
+}
+
 /// `complete   0s` would read as the age of the state.
 #[tokio::test(start_paused = true)]
 async fn a_result_without_a_wait_has_no_duration() {
@@ -158,7 +210,7 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     output.ends(4);
     let screens = terminal::screens(&output, size.width, size.height);
     let row = |line: &&String| {
-        let parts = ["deployment/svc-2  ", "s   failed: ", "! app: ImagePullBackOff"];
+        let parts = ["deployment/svc-2  ", "  failed: ", "! app: ImagePullBackOff"];
         line.starts_with(parts[0]) && parts.iter().all(|part| line.contains(part))
     };
     assert!(screens.iter().any(|screen| screen.iter().any(|line| row(&line))), "{screens:#?}");

@@ -35,7 +35,7 @@ async fn the_failure_of_one_rolls_back_the_whole_release() {
         let keys = release(&cluster, images).await;
         let output = cluster.status(&format!("deployment --undo-on-failure{scope}")).await;
         assert_eq!((output.exit, live_images(&cluster, &keys)), (4, expected.map(str::to_owned)), "{scope}");
-        let writes = cluster.sim.requests().iter().filter(|request| request.method != "GET").count();
+        let writes = cluster.writes();
         let others = ["api", "cart"].map(|name| {
             let end =
                 format!("error: deployment/web failed; deployment/{name}: rolled back to revision 1 (now 3)");

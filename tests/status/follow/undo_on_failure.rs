@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use harness::prelude::*;
+use simcluster::RecordedRequest;
 use simcluster::controller::Quota;
 
 fn template(cluster: &Cluster, key: &Key) -> Value {
@@ -11,11 +12,6 @@ fn template(cluster: &Cluster, key: &Key) -> Value {
 
 fn image(cluster: &Cluster, key: &Key) -> String {
     template(cluster, key)["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()
-}
-
-/// The number of write requests, whatever their result.
-fn writes(cluster: &Cluster) -> usize {
-    cluster.sim.requests().iter().filter(|request| request.method != "GET").count()
 }
 
 /// Asserts that a run rolled nothing back: the exit code, the live image, and the printed reason.
@@ -44,7 +40,7 @@ async fn undo_with_fault(fault: Fault, live: &str, seconds: Range<u64>) -> (Outp
     let output = cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, live), "{}", output.transcript);
     assert!(seconds.contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
-    let written = writes(&cluster);
+    let written = cluster.writes();
     (output, written)
 }
 
@@ -53,7 +49,7 @@ async fn a_failed_rollout_is_rolled_back() {
     let (cluster, web) = released().await;
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
-    assert_eq!(writes(&cluster), 1);
+    assert_eq!(cluster.writes(), 1);
     assert!(!output.stdout.contains("successfully"), "the rollout failed: {}", output.stdout);
     output.reports("to take this back: kubectl rollout2 undo deployment/web -n default --to 2\n");
     insta::assert_snapshot!(output.transcript);
@@ -106,7 +102,7 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() 
             output.transcript
         );
         assert_eq!(output.stderr.contains("deleting pod db-2"), is_complete, "{}", output.transcript);
-        assert_eq!(writes(&cluster), if is_complete { 2 } else { 1 });
+        assert_eq!(cluster.writes(), if is_complete { 2 } else { 1 });
         assert_eq!(
             output.stderr.contains("hint: --replace-stuck-pods"),
             !is_complete,
@@ -142,7 +138,7 @@ async fn a_later_rollout_of_another_client_is_not_rolled_back() {
         "app:3.0-bad",
         "another client rolled out another revision",
     );
-    assert_eq!(writes(&cluster), 0);
+    assert_eq!(cluster.writes(), 0);
 
     let (cluster, web) = released().await;
     let theirs = web.clone();
@@ -165,8 +161,9 @@ async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() 
         });
         let output = {
             let fault = Fault::on(Requests::of(verb, &DEPLOYMENTS), deploy).once();
-            // The first GET reads the workload, and the second is the refresh after the failure.
-            cluster.sim.fault(if verb == Verb::Get { fault.after(2) } else { fault });
+            // The first GET reads the workload, and the second is the refresh after the failure. The first PATCH asks for the
+            // right to write.
+            cluster.sim.fault(fault.after(if verb == Verb::Get { 2 } else { 1 }));
             cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await
         };
         let why = "another client rolled out another revision";
@@ -185,7 +182,7 @@ async fn a_rollback_is_prepared_again_after_a_conflict() {
         let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}}});
         let _ = store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("colleague"));
     });
-    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), change).once());
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), change).after(1).once());
     let args = "statefulset/db --undo-on-failure --replace-stuck-pods --fail-fast=5s";
     let output = cluster.status(args).await;
     assert_eq!((output.exit, image(&cluster, &db).as_str()), (4, "app:1.0"), "{}", output.transcript);
@@ -225,7 +222,7 @@ async fn only_the_failed_target_of_two_is_rolled_back() {
     );
     output.prints("daemon set \"agent\" successfully rolled out");
     assert!(!output.stdout.contains("\"web\" successfully"), "{}", output.transcript);
-    assert_eq!(writes(&cluster), 1);
+    assert_eq!(cluster.writes(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -235,7 +232,7 @@ async fn nothing_is_written_without_a_stable_revision() {
     cluster.editor().set_image(&web, "app:1.0-bad");
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_not_rolled_back(&cluster, &web, &output, "app:1.0-bad", "it has no other revision");
-    assert_eq!(writes(&cluster), 0);
+    assert_eq!(cluster.writes(), 0);
     let output = cluster.status("deployment/web --undo-on-failure -o json").await;
     let last: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
     let not_started =
@@ -261,7 +258,7 @@ async fn the_rollback_target_is_named_at_the_start() {
     let event = events.find(|event| event["event"] == "rollback-target").unwrap();
     let facts = [&event["toRevision"], &event["images"], &event["reason"]];
     assert_eq!(facts, [&json!(1), &json!(["app:1.0"]), &Value::Null]);
-    assert_eq!((output.stderr.as_str(), writes(&cluster)), ("", 0), "{}", output.transcript);
+    assert_eq!((output.stderr.as_str(), cluster.writes()), ("", 0), "{}", output.transcript);
 }
 
 /// After two failed rollouts in a row the rollback goes to the stable revision.
@@ -298,33 +295,89 @@ async fn only_a_failure_is_rolled_back() {
         "warning: --timeout 20s does not outlast the grace period of --fail-fast=30s, so no cause can fail a rollout; \
          for example: --fail-fast=10s\n",
     );
-    assert_eq!(writes(&cluster), 0);
+    assert_eq!(cluster.writes(), 0);
 
     let (cluster, web) = released().await;
     cluster.later(10_000, move |editor| editor.delete(&web));
     let output = cluster.status("deployment/web --undo-on-failure").await;
-    assert_eq!((output.exit, writes(&cluster)), (1, 0), "{}", output.transcript);
+    assert_eq!((output.exit, cluster.writes()), (1, 0), "{}", output.transcript);
 
     let (cluster, web) = released().await;
     let theirs = web.clone();
     cluster.later(10_000, move |editor| editor.set_image(&theirs, "app:3.0"));
     let output = cluster.status("deployment/web --undo-on-failure --revision 2").await;
     assert_not_rolled_back(&cluster, &web, &output, "app:3.0", "another client rolled out another revision");
-    assert_eq!(writes(&cluster), 0);
+    assert_eq!(cluster.writes(), 0);
+}
 
-    let (cluster, web) = released().await;
-    let rules = ["get", "list", "watch"].map(|verb| Rule::allow(&[verb], &["*"]));
-    cluster.sim.users(|users| users.add(User::limited("gina", rules.to_vec())));
-    let output = cluster.status_as("gina", "deployment/web --undo-on-failure").await;
-    assert_not_rolled_back(&cluster, &web, &output, "app:2.0-bad", "");
-    output.reports("forbidden").reports("hint: kubectl rollout2 undo deployment/web -n default\n");
+/// It followed unprotected until the timeout, and said "it has no other revision" of revisions that it could not read.
+#[tokio::test(start_paused = true)]
+async fn without_the_rights_for_a_rollback_nothing_is_followed() {
+    let read = |types: &[&'static str]| Rule::allow(&["get", "list", "watch"], types);
+    let patch = Rule::allow(&["patch"], &["deployments"]);
+    for (rules, why) in [
+        (vec![read(&["*"])], "cannot patch resource \"deployments\""),
+        (vec![read(&["deployments", "pods", "events"]), patch.clone()], "cannot read replicasets"),
+        (vec![read(&["deployments", "replicasets", "pods", "events"]), patch], ""),
+    ] {
+        let (cluster, _) = released().await;
+        cluster.sim.users(|users| users.add(User::limited("gina", rules)));
+        let begun = tokio::time::Instant::now();
+        for args in
+            ["status deployment/web --undo-on-failure", "restart deployment/web --wait --undo-on-failure"]
+        {
+            if why.is_empty() {
+                cluster.run_as("gina", args).await.ends(4);
+                break;
+            }
+            let output = cluster.run_as("gina", args).await;
+            output.ends(1).reports("error: --undo-on-failure cannot roll deployment/web back: ").reports(why);
+            assert_eq!((cluster.writes(), begun.elapsed().as_secs()), (0, 0), "{}", output.transcript);
+        }
+    }
+}
+
+/// Every pod runs the failed revision when the command begins, so that no pod shows which revision served before.
+#[tokio::test(start_paused = true)]
+async fn a_release_whose_pods_all_run_it_is_rolled_back_to_the_revision_before() {
+    for (args, minutes, image_after, why) in [
+        ("", 2, "app:1.0", "note: deployment/web: would roll back to revision 1 (image app:1.0)\n"),
+        (
+            "--since 1h",
+            30,
+            "app:1.0",
+            "note: deployment/web: would roll back to revision 1 (image app:1.0)\n",
+        ),
+        (
+            "--undo-to 1",
+            30,
+            "app:1.0",
+            "note: deployment/web: would roll back to revision 1 (image app:1.0)\n",
+        ),
+        (
+            "",
+            30,
+            "app:2.0-crash",
+            "note: deployment/web: nothing to roll back to: no other revision has a ready pod\n",
+        ),
+    ] {
+        let spec = json!({"strategy": {"type": "Recreate"}});
+        let (cluster, web) = Cluster::simulated().deployment(2, &spec).await;
+        cluster.editor().set_image(&web, "app:2.0-crash");
+        cluster.advance(minutes * 60).await;
+        let output = cluster.status(&format!("deployment/web --undo-on-failure {args}")).await;
+        assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, image_after), "{}", output.transcript);
+        output.reports(why);
+    }
 }
 
 /// After a lost response the workload is read again: the change was applied.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_write_result_is_resolved_by_reading() {
     let (cluster, web) = released().await;
-    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer).once());
+    cluster
+        .sim
+        .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer).after(1).once());
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
     output.reports("the change was applied");
@@ -335,18 +388,44 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:2.0-bad"), "{}", output.transcript);
     output.reports(
-        "not rolled back: deployment \"web\" is unchanged: no answer to the change, so it was read again: ",
+        "error: deployment/web: not rolled back: deployment \"web\" is unchanged: no answer to the change",
     );
-    assert!(writes(&cluster) > 3, "it is tried for a minute: {}", output.transcript);
+    output.reports("hint: kubectl rollout2 undo deployment/web -n default");
+    assert!(cluster.writes() > 5, "it is tried for a minute: {}", cluster.writes());
+    let output = cluster.status("deployment/web --undo-on-failure -o json").await;
+    let last: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
+    let rollback = &last["workloads"][0]["rollback"];
+    assert_eq!((&rollback["outcome"], &rollback["toRevision"]), (&json!("not-started"), &json!(1)), "{last}");
+}
+
+/// The object is read again and unchanged, and each patch tests what it overwrites.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_without_an_answer_is_sent_again_once_a_read_shows_that_it_is_not_stored() {
+    let unavailable = || Refusal::with_status(503, "no endpoints").retry_after(1);
+    for (action, sent) in [
+        (FaultAction::Refuse(Refusal::with_status(500, "no")), 2),
+        (FaultAction::Html(502), 2),
+        (FaultAction::Refuse(unavailable()), 2),
+        (FaultAction::Refuse(Refusal::with_status(504, "no")), 2),
+        (FaultAction::ResetStream, 2),
+        (FaultAction::LoseAnswer, 1),
+    ] {
+        let what = format!("{action:?}");
+        let fault = Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), action).after(1).once();
+        let (output, written) = undo_with_fault(fault, "app:1.0", 0..40).await;
+        output.reports("rolled back to revision 1 (now 3)");
+        assert_eq!(written, sent, "{what}: {}", output.transcript);
+    }
 }
 
 /// A read before a rollback is repeated for a minute, but not after the workload was deleted.
 #[tokio::test(start_paused = true)]
 async fn a_rollback_that_cannot_be_prepared_now_is_tried_again() {
     let failed = || FaultAction::Refuse(Refusal::with_status(500, "etcdserver: leader changed"));
-    // The first GET reads the workload, the second one refreshes it, and the third one prepares the rollback.
+    // The first GET reads the workload, the second one refreshes it, and the third one prepares the rollback. The first list
+    // asks for the right to read.
     let gets = || Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), failed()).after(2);
-    let lists = Fault::on(Requests::of(Verb::List, &REPLICASETS), failed()).after(2).times(2);
+    let lists = Fault::on(Requests::of(Verb::List, &REPLICASETS), failed()).after(3).times(2);
     for (fault, live, result, seconds) in [
         (gets().times(3), "app:1.0", "rolled back to revision 1 (now 3)", 0..40),
         (lists, "app:1.0", "rolled back to revision 1 (now 3)", 0..40),
@@ -363,12 +442,13 @@ async fn a_rollback_that_cannot_be_prepared_now_is_tried_again() {
 #[tokio::test(start_paused = true)]
 async fn a_rollback_that_the_server_cannot_take_now_is_tried_again() {
     let overloaded = || FaultAction::Refuse(Refusal::with_status(429, "too many requests"));
-    let patches = || Requests::of(Verb::Patch, &DEPLOYMENTS);
+    // The first one asks for the right to write.
+    let patches = |action| Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), action).after(1);
     let forbidden = FaultAction::Refuse(Refusal::with_status(403, "no"));
     for (fault, sent, live, seconds) in [
-        (Fault::on(patches(), overloaded()).times(3), 4, "app:1.0", 0..40),
-        (Fault::on(patches(), overloaded()), 14, "app:2.0-bad", 60..75),
-        (Fault::on(patches(), forbidden).once(), 1, "app:2.0-bad", 0..20),
+        (patches(overloaded()).times(3), 4, "app:1.0", 0..40),
+        (patches(overloaded()), 14, "app:2.0-bad", 60..75),
+        (patches(forbidden).once(), 1, "app:2.0-bad", 0..20),
     ] {
         let (output, written) = undo_with_fault(fault, live, seconds).await;
         assert_eq!(written, sent, "{}", output.transcript);
@@ -392,8 +472,8 @@ async fn a_signal_keeps_a_rollback_from_being_sent() {
     for (verb, skipped, signals, exit, live, line, seconds) in [
         // The first GET reads the workload, the second one refreshes it, and the third one prepares the rollback.
         (Verb::Get, 2, vec![2], 130, "app:2.0-bad", unsent, 15..16),
-        (Verb::Patch, 0, vec![15], 143, "app:1.0", sent, 16..40),
-        (Verb::Patch, 0, vec![1, 2], 129, "app:2.0-bad", unknown, 16..17),
+        (Verb::Patch, 1, vec![15], 143, "app:1.0", sent, 16..40),
+        (Verb::Patch, 1, vec![1, 2], 129, "app:2.0-bad", unknown, 16..17),
     ] {
         let (cluster, web) = released().await;
         cluster.advance(60).await;
@@ -429,7 +509,9 @@ async fn a_failed_restart_is_rolled_back() {
     let output = cluster.run(args).await;
     assert_eq!((output.exit, template(&cluster, &web)), (4, before), "{}", output.transcript);
     let requests = cluster.sim.requests();
-    let patches = requests.iter().filter(|request| request.method == "PATCH");
+    let is_write =
+        |request: &&RecordedRequest| request.method == "PATCH" && request.query.get("dryRun").is_empty();
+    let patches = requests.iter().filter(is_write);
     let managers: Vec<_> = patches.map(|patch| patch.query.get("fieldManager")).collect();
     assert_eq!(managers, ["ci", "ci"], "{}", output.transcript);
     assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
@@ -455,6 +537,49 @@ async fn json_reports_the_rollback() {
     assert_eq!((&workload["state"], &workload["outcome"]), (&json!("complete"), &json!("failed")));
     assert_eq!(workload["causes"], json!([]), "the state and the causes are those after the rollback");
     assert_eq!(workload["rollback"]["causes"][0]["id"], "image-not-found", "why it failed");
+    let message = "deployment \"web\" successfully rolled out";
+    assert_eq!((&workload["message"], &workload["state"]), (&json!(message), &json!("complete")));
+}
+
+/// `rolling-back` named the revision, and `ended` did not.
+#[tokio::test(start_paused = true)]
+async fn json_names_the_revision_of_a_rollback_that_was_not_written() {
+    let (cluster, _) = released().await;
+    let refusal = FaultAction::Refuse(Refusal::with_status(422, "no"));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal).after(1));
+    let output = cluster.status("deployment/web --undo-on-failure -o json").await;
+    let last: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
+    let rollback = &last["workloads"][0]["rollback"];
+    assert_eq!((&rollback["toRevision"], &rollback["outcome"]), (&json!(1), &json!("not-started")), "{last}");
+}
+
+/// The same status was repeated every ten seconds, and nothing said what `--stable` waits for.
+#[tokio::test(start_paused = true)]
+async fn json_repeats_no_event_and_explains_each_wait() {
+    for (image_of, args) in [
+        ("app:2.0", "--stable 30s"),
+        ("app:2.0-crash", "--timeout 4m"),
+        ("app:2.0-bad", "--timeout 4m"),
+        ("app:2.0-notready", "--timeout 4m"),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+        cluster.editor().set_image(&web, image_of);
+        let output = cluster.status(&format!("deployment/web {args} -o json")).await;
+        let events: Vec<Value> =
+            output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let of = |event: &str| {
+            let facts = |mut event: Value| {
+                event["elapsedMilliseconds"].take();
+                event
+            };
+            events.iter().filter(|one| one["event"] == event).cloned().map(facts).collect::<Vec<_>>()
+        };
+        let repeated = of("status").windows(2).filter(|pair| pair[0] == pair[1]).count();
+        assert_eq!(repeated, 0, "{image_of}: {}", output.stdout);
+        let is_stable = args.starts_with("--stable");
+        let wait = of("waiting").iter().any(|wait| wait["reason"] == "the goal to last for 30s");
+        assert_eq!(wait, is_stable, "{}", output.stdout);
+    }
 }
 
 /// Commands that only read reject the flags that write.
@@ -493,7 +618,7 @@ async fn a_rollback_gives_up_where_every_write_meets_a_change() {
     let why =
         "statefulset \"db\" was changed by colleague while its rollback was prepared; nothing was written";
     assert_not_rolled_back(&cluster, &db, &output, "app:2.0-bad", why);
-    assert_eq!(writes(&cluster), 11, "{}", output.transcript);
+    assert_eq!(cluster.writes(), 11, "{}", output.transcript);
 }
 
 /// In JSON the deletion was only on stderr.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::cause::container_logs::{LogLines, LogRef};
-use crate::cause::{AllowedRestarts, CauseId};
+use crate::cause::{AllowedRestarts, CauseId, Severity};
 use crate::engine::*;
 use crate::follow::*;
 
@@ -177,6 +177,20 @@ fn a_log_is_the_evidence_of_its_cause() {
     fixture.becomes(with_pod(&crashing(3)));
     assert_eq!(evidence(&fixture), [Some("panic: no database".to_owned())]);
     assert_eq!(fixture.causes().len(), 1, "the log was reported, and the cause is the same");
+}
+
+/// A cause that changed a moment ago is reported later, because pods join one by one. A failure reports it at once.
+#[test]
+fn a_failure_reports_its_cause_as_it_is_then() {
+    let options = FollowOptions { fail_fast: Some(Duration::from_secs(5)), ..FollowOptions::default() };
+    let mut fixture = FollowerFixture::of(options, with_pod(&crashing(1)));
+    fixture.pass(2);
+    fixture.becomes(with_pod(&crashing(2)));
+    fixture.pass(6);
+    assert!(matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Cause { .. }))));
+    let severities: Vec<_> = fixture.causes().iter().map(|(_, cause)| cause.severity).collect();
+    assert_eq!(severities, [Severity::MayPass, Severity::Fatal]);
+    assert!(matches!(fixture.reported.last(), Some(Report::Ended(_))), "{:?}", fixture.reported);
 }
 
 #[test]

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::fixture::*;
 use crate::cause::CauseId;
 use crate::engine::*;
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::follow::*;
+use crate::revision::RevisionWord;
+use crate::text::go_duration::StartTime;
 
 fn undoing() -> FollowOptions {
     FollowOptions {
@@ -97,6 +101,48 @@ fn a_set_whose_record_moved_before_its_pods_were_available_is_rolled_back() {
     let observed = fixture.follower.targets()[0].observation().unwrap();
     let to = start.unwrap().rollback_revision(observed).map(|revision| revision.name.clone());
     assert_eq!(to, Ok("web-1".to_owned()));
+}
+
+/// Fast pods complete their rollout before the command begins, and crash then. The revisions of the fixture are an hour old.
+#[test]
+fn a_release_that_is_complete_at_the_start_is_rolled_back() {
+    let since = |seconds| Some(StartTime::Ago(Duration::from_secs(seconds)));
+    let word = |word: &str| Some(RevisionWord::read(word).unwrap());
+    let options = || FollowOptions { stable: Some(Duration::from_secs(30)), ..undoing() };
+    let to_first = || Report::RollbackTarget(Ok(("1".to_owned(), vec!["app:1".to_owned()])));
+    let too_old = NoRollback::NoStableRevision("the current revision was released before --since");
+    for (options, expected) in [
+        (FollowOptions { release_since: since(7_200), ..options() }, to_first()),
+        (FollowOptions { undo_to: word("1"), ..options() }, to_first()),
+        (options(), Report::RollbackTarget(Err(too_old))),
+    ] {
+        for kind in
+            [deployment(DONE), Truth { status: json!({"currentRevision": "web-2"}), ..stateful_set(DONE, 0) }]
+        {
+            let is_rolled_back = expected == to_first();
+            let pods = |counts, ready, container: &Value| {
+                Truth { counts, ..kind.clone() }.with_pod("new", 2, ready, container)
+            };
+            let mut fixture = FollowerFixture::of(options.clone(), pods(DONE, true, &running(0)));
+            assert_eq!(rollback_targets(&fixture), [&expected], "{options:?}");
+            fixture.becomes(pods([3, 3, 2, 2], false, &crashing(2)));
+            fixture.pass(35);
+            assert_eq!(rollback_requests(&fixture), usize::from(is_rolled_back), "{options:?}");
+            assert_eq!(fixture.outcome(), (!is_rolled_back).then(failed_by_a_crash).as_ref());
+        }
+    }
+    for (undo_to, why) in
+        [("2", "is the one that deployment/web rolls out"), ("9", "no revision 9 in the history")]
+    {
+        let fixture = FollowerFixture::of(FollowOptions { undo_to: word(undo_to), ..options() }, broken());
+        let Some(Outcome::Unreadable(error)) = fixture.outcome() else { panic!("{:?}", fixture.outcome()) };
+        assert!(error.to_string().contains(why), "{error}");
+        assert_eq!(fixture.follower.exit(), Exit::Error);
+    }
+}
+
+fn failed_by_a_crash() -> Outcome {
+    Outcome::Failed(RolloutFailure::Cause { id: CauseId::CrashLoop, grace: Duration::from_secs(30) })
 }
 
 fn rollback_requests(fixture: &FollowerFixture) -> usize {
@@ -350,20 +396,25 @@ fn only_the_start_state_is_rolled_back() {
     assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, None));
 }
 
-/// Kinds without a progress deadline get one; a Deployment keeps its own.
+/// The deadline that `--undo-on-failure` implies is for kinds without a progress deadline; a given one is for every kind.
 #[test]
-fn stateful_sets_and_daemon_sets_have_their_own_deadline() {
-    let options = || FollowOptions { deadline: Some(Duration::from_secs(600)), ..undoing() };
-    let compare_template = |truth: Truth| truth.with_pod("old", 1, true, &running(0));
-    let mut fixture = FollowerFixture::of(options(), compare_template(stateful_set(BEGUN, 0)));
-    fixture.pass(599);
-    assert_eq!(rollback_requests(&fixture), 0);
-    fixture.pass(2);
-    let failed = fixture.follower.targets()[0].rollback().map(|rollback| &rollback.failed.outcome);
-    assert!(matches!(failed, Some(Outcome::Failed(RolloutFailure::Deadline(_)))), "{failed:?}");
-    let mut fixture = FollowerFixture::of(options(), compare_template(deployment(BEGUN)));
-    fixture.pass(10_000);
-    assert_eq!((rollback_requests(&fixture), fixture.outcome()), (0, None));
+fn a_rollout_without_progress_is_rolled_back_after_the_shorter_deadline() {
+    let given = FollowOptions { deadline: Some(Duration::from_secs(60)), ..undoing() };
+    let old = |truth: Truth| truth.with_pod("old", 1, true, &running(0));
+    for (options, truth, seconds) in [
+        (undoing(), stateful_set(BEGUN, 0), Some(600)),
+        (undoing(), deployment(BEGUN), None), // its controller reports the deadline
+        (given.clone(), stateful_set(BEGUN, 0), Some(60)),
+        (given, deployment(BEGUN), Some(60)),
+    ] {
+        let mut fixture = FollowerFixture::of(options, old(truth.clone()));
+        fixture.pass(seconds.unwrap_or(10_000) - 1);
+        assert_eq!((rollback_requests(&fixture), fixture.outcome()), (0, None), "{truth:?}");
+        fixture.pass(2);
+        let failed = fixture.follower.targets()[0].rollback().map(|rollback| &rollback.failed.outcome);
+        let is_deadline = matches!(failed, Some(Outcome::Failed(RolloutFailure::Deadline(_))));
+        assert_eq!(is_deadline, seconds.is_some(), "{truth:?}: {failed:?}");
+    }
 }
 
 #[test]
