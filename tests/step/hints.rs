@@ -222,7 +222,7 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     let error = format!(
         "error: revision {from}, from which the plan of statefulset/db began, is not stored any more\n"
     );
-    let choose = "hint: choose one: kubectl rollout2 undo statefulset/db -n default --to NUMBER\n";
+    let choose = "hint: to choose a number: kubectl rollout2 history statefulset/db -n default\n";
     assert_eq!((undone.exit, undone.stderr), (1, error + choose));
     let args = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
     let failed = run_in_shell(&cluster, &args).await;
