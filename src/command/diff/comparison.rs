@@ -203,12 +203,12 @@ impl ExternalDiff {
         let [mut out, mut err] = ui.streams();
         match program.run(environment, &mut out, &mut err).await {
             Ok(Some(0 | 1)) => Ok(()),
-            Ok(code) => Err(self.failed(&ended(code))),
-            Err(error) => Err(self.failed(&error.to_string())),
+            Ok(code) => Err(self.failed(ended(code))),
+            Err(error) => Err(self.failed(error)),
         }
     }
 
-    fn failed(&self, cause: &str) -> Error {
+    fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
         Error::new(ErrorKind::Program, format!("failed to run {:?}", self.name))
             .caused_by(cause)
             .hint(format!("to use the built-in diff: unset {EXTERNAL_DIFF}"))

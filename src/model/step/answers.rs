@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, Write};
-use super::engine::{InFlight, Phase, Stepper};
+use super::engine::{GIVE_UP_AFTER, InFlight, Phase, Stepper};
 use super::event::{StepAnswer, StepReport};
 use super::memory::SlotWaits;
 use super::reconcile::cut_short;
@@ -33,9 +33,6 @@ const REFRESH_LIMIT: Duration = Duration::from_secs(300);
 
 /// What `step` waits for after a refresh that took longer.
 const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
-
-/// How long requests may fail before the lock is acquired.
-pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 /// How long every write may fail once the lock is acquired, as with an admission webhook that is down.
 const WRITE_LIMIT: Duration = Duration::from_secs(300);

@@ -11,7 +11,6 @@ use super::memory::{Memory, WAVE_PAUSE};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::{PodSlot, released_or_updated};
 use super::state::{State, StepKind};
-use super::view::updated_pods;
 use crate::api::pod::Pod;
 use crate::hold::plan::{BatchFailure, BatchSize, CheckResult, OnFailure, Pace, Plan, PlannedBatch, Reach};
 use crate::text::go_duration;
@@ -186,7 +185,7 @@ pub(super) fn check_without_batch(state: &State<'_>, memory: &Memory) -> Option<
     state.pace().check.as_ref().filter(|_| state.plan.last_batch.is_none())?;
     match check.result() {
         None if check.is_running() => Some(Action::wait_for("the check of the pods that run the revision")),
-        None => Some(Action::CheckUpdated(updated_pods(state))),
+        None => Some(Action::CheckUpdated),
         Some(CheckResult::Passed) => None,
         Some(result) => Some(Action::Fail(BatchFailure::Check { batch: None, result, failures: 1 })),
     }

@@ -5,7 +5,6 @@ use std::mem::take;
 use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome};
-use super::answers::GIVE_UP_AFTER;
 use super::cluster_view::ClusterView;
 use super::event::{BatchStage, BatchView, StepAnswer, StepOptions, StepReport, Task};
 use super::memory::Memory;
@@ -14,7 +13,7 @@ use super::reporter::ChangeReporter;
 use super::start::prepare_plan;
 use super::state::State;
 use super::state_of;
-use super::view::{PlanView, batch, plan_view};
+use super::view::{PlanView, batch, plan_view, updated_pods};
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
 use crate::error::Error;
 use crate::hold::plan::Lock;
@@ -49,6 +48,9 @@ pub struct Stepper {
     /// The tasks since the last event.
     pub(super) tasks: Vec<Task>,
 }
+
+/// How long requests may fail before the lock is acquired.
+pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 /// How old the last refresh may be while it waits for the controller.
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(30);
@@ -315,9 +317,11 @@ impl Stepper {
                     self.tasks.push(Task::RunCheck(batch));
                 }
             }
-            Action::CheckUpdated(pods) => {
-                self.memory.batch.check.begin(now.elapsed);
-                self.tasks.push(Task::RunCheck(pods));
+            Action::CheckUpdated => {
+                if let Some(state) = state {
+                    self.memory.batch.check.begin(now.elapsed);
+                    self.tasks.push(Task::RunCheck(updated_pods(state)));
+                }
             }
             Action::Fail(failure) => {
                 if let Some(batch) = state.and_then(|state| last_batch(state, BatchStage::Failed)) {
