@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::event::StepReport;
+use super::event::{BatchView, StepReport};
 use crate::api::patch::{FieldPath, Patch};
 use crate::engine::{PodRef, StopSignal};
 use crate::error::Error;
@@ -31,8 +31,8 @@ pub(super) enum Action {
     DeleteStuckPod(PodRef),
     /// Run the check of the batch.
     RunCheck,
-    /// Run the check once for the pods that run the revision without a batch.
-    CheckUpdated,
+    /// Run the check once for these pods, which run the revision without a batch.
+    CheckUpdated(BatchView),
     /// Remember that the batch failed.
     Fail(BatchFailure),
     /// End the command with this outcome. If this process may have acquired the lock, release it before.
@@ -137,7 +137,7 @@ impl Action {
             Self::Write(write) => write.purpose.words().to_owned(),
             Self::DeleteWave(wave) => format!("delete {}", plural(wave.len(), "pod")),
             Self::DeleteStuckPod(pod) => format!("delete the stuck pod {}", pod.name),
-            Self::RunCheck | Self::CheckUpdated => "run the check".to_owned(),
+            Self::RunCheck | Self::CheckUpdated(_) => "run the check".to_owned(),
             Self::Fail(failure) => format!("fail: {}", failure.words()),
             Self::End(outcome) | Self::EndNow(outcome) => format!("end: {}", outcome.word()),
         }
@@ -147,7 +147,7 @@ impl Action {
     /// since, and what follows from it needs one. The release of the lock tests the annotation, and has little time.
     pub(super) fn needs_refresh(&self) -> bool {
         match self {
-            Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::CheckUpdated | Self::EndNow(_) => false,
+            Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::CheckUpdated(_) | Self::EndNow(_) => false,
             Self::Write(write) => write.purpose != Purpose::Unlock,
             _ => true,
         }

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::action::{Action, Purpose, StepOutcome, StopReason};
+use super::event::{BatchStage, BatchView};
 use super::failure::{decide_failure, fatal_causes};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::partition::{is_complete, own_partition_reached};
@@ -185,9 +186,21 @@ pub(super) fn check_without_batch(state: &State<'_>, memory: &Memory) -> Option<
     state.pace().check.as_ref().filter(|_| state.plan.last_batch.is_none())?;
     match check.result() {
         None if check.is_running() => Some(Action::wait_for("the check of the pods that run the revision")),
-        None => Some(Action::CheckUpdated),
+        None => Some(Action::CheckUpdated(updated_pods(state))),
         Some(CheckResult::Passed) => None,
         Some(result) => Some(Action::Fail(BatchFailure::Check { batch: None, result, failures: 1 })),
+    }
+}
+
+/// Returns the slots that run the revision, as a batch for a check that belongs to no batch.
+fn updated_pods(state: &State<'_>) -> BatchView {
+    let updated = state.slots.iter().filter(|slot| slot.is_updated);
+    BatchView {
+        number: 0,
+        is_canary: false,
+        group: None,
+        slots: updated.map(PodSlot::view).collect(),
+        stage: BatchStage::Checking,
     }
 }
 

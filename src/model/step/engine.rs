@@ -13,7 +13,7 @@ use super::reporter::ChangeReporter;
 use super::start::prepare_plan;
 use super::state::State;
 use super::state_of;
-use super::view::{PlanView, batch, plan_view, updated_pods};
+use super::view::{PlanView, batch, plan_view};
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
 use crate::error::Error;
 use crate::hold::plan::Lock;
@@ -317,11 +317,9 @@ impl Stepper {
                     self.tasks.push(Task::RunCheck(batch));
                 }
             }
-            Action::CheckUpdated => {
-                if let Some(state) = state {
-                    self.memory.batch.check.begin(now.elapsed);
-                    self.tasks.push(Task::RunCheck(updated_pods(state)));
-                }
+            Action::CheckUpdated(pods) => {
+                self.memory.batch.check.begin(now.elapsed);
+                self.tasks.push(Task::RunCheck(pods));
             }
             Action::Fail(failure) => {
                 if let Some(batch) = state.and_then(|state| last_batch(state, BatchStage::Failed)) {

@@ -2,6 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::event::{SlotState, SlotView};
 use crate::api::container::{Container, ContainerState};
 use crate::api::count::as_count;
 use crate::api::pod::Pod;
@@ -59,6 +60,16 @@ impl PodSlot<'_> {
     /// third updated pod.
     pub(super) fn label(&self) -> String {
         self.label.clone().unwrap_or_else(|| self.key.clone())
+    }
+
+    /// Returns it as it is shown.
+    pub(super) fn view(&self) -> SlotView {
+        let state = match self {
+            slot if slot.is_healthy() => SlotState::Updated,
+            slot if slot.is_released || slot.is_updated => SlotState::Updating,
+            _ => SlotState::Outdated,
+        };
+        SlotView { label: self.label(), state }
     }
 
     /// Whether its pod must still be replaced, released or not.

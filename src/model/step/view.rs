@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::action::{RollbackOutcome, StepOutcome, StopReason};
 use super::batch::{FutureBatches, next, obstacle};
 use super::daemon_set::check_node_flags;
-use super::event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepOptions};
+use super::event::{BatchStage, BatchView, Origin, StepOptions};
 use super::memory::Memory;
 use super::refusals::foretold_update;
 use super::slot::{PodSlot, max_unavailable, own_limit};
@@ -153,18 +153,6 @@ pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: Batc
     batch_of(planned, state.pace(), &slots_by_key(state), batch_stage)
 }
 
-/// Returns the slots that run the revision, as a batch for a check that belongs to no batch.
-pub(super) fn updated_pods(state: &State<'_>) -> BatchView {
-    let updated = state.slots.iter().filter(|slot| slot.is_updated);
-    BatchView {
-        number: 0,
-        is_canary: false,
-        group: None,
-        slots: updated.map(slot_view).collect(),
-        stage: BatchStage::Checking,
-    }
-}
-
 fn batch_of(
     planned: &PlannedBatch,
     pace: &Pace,
@@ -175,17 +163,8 @@ fn batch_of(
     let group = slots.first().and_then(|slot| slot.group.as_ref()).zip(pace.order.as_ref());
     // Without the prefix of the label, which would take the room of the nodes.
     let group = group.map(|(value, label)| format!("{}={value}", label.rsplit('/').next().unwrap_or(label)));
-    let slots = slots.into_iter().map(slot_view).collect();
+    let slots = slots.into_iter().map(PodSlot::view).collect();
     BatchView { number: planned.number, is_canary: planned.canary, group, slots, stage }
-}
-
-fn slot_view(slot: &PodSlot<'_>) -> SlotView {
-    let state = match slot {
-        slot if slot.is_healthy() => SlotState::Updated,
-        slot if slot.is_released || slot.is_updated => SlotState::Updating,
-        _ => SlotState::Outdated,
-    };
-    SlotView { label: slot.label(), state }
 }
 
 /// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
