@@ -23,7 +23,7 @@ const STEP: &str = "step daemonset/agent --by 10% --max-unavailable 50 --all --s
 #[expect(clippy::print_stdout, reason = "the result of a bench")]
 pub(crate) fn report(nodes: usize) -> io::Result<()> {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_time().start_paused(true).build()?;
+    let runtime = builder.enable_all().start_paused(true).build()?;
     let local = tokio::task::LocalSet::new();
     let (line, transcript) = local.block_on(&runtime, measure(nodes));
     println!("{line}\n{transcript}");

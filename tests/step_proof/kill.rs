@@ -139,7 +139,7 @@ async fn paused(scenario: Scenario, cluster: &Cluster) {
 /// Runs a future on a separate paused clock.
 fn in_paused_time<T>(play: impl AsyncFnOnce() -> T) -> T {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    let runtime = builder.enable_all().start_paused(true).build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, play())
 }
 

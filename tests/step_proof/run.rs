@@ -32,7 +32,7 @@ pub(crate) struct Played {
 /// Plays the run of a seed on a separate runtime.
 pub(crate) fn play(kind: Kind, seed: u64) -> Played {
     let builder = &mut tokio::runtime::Builder::new_current_thread();
-    let runtime = builder.enable_time().start_paused(true).build().unwrap();
+    let runtime = builder.enable_all().start_paused(true).build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, one(kind, seed))
 }
 

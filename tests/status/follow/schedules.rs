@@ -63,7 +63,7 @@ fn run(kinds: &Kinds, schedules: u64, half: u64) {
     let mut ends = [0; 6];
     for seed in (half..schedules).step_by(2) {
         let builder = &mut tokio::runtime::Builder::new_current_thread();
-        let runtime = builder.enable_time().start_paused(true).build().unwrap();
+        let runtime = builder.enable_all().start_paused(true).build().unwrap();
         ends[usize::from(runtime.block_on(run_schedule(seed, kinds)))] += 1;
     }
     // Every exit code must occur.
