@@ -28,7 +28,7 @@ const READ_AFTER_SIGNAL: Duration = Duration::from_secs(2);
 const REPEAT: &str = "repeat the command when the API server answers; it never applies a change twice";
 
 /// Applies a patch to an object. If no answer arrives, it reads the object, and never sends the patch again: a command that
-/// is repeated tests the object anew. An object that is unchanged then is a failed write, and not an unknown one.
+/// is repeated tests the object again. An object that is unchanged then is a failed write, and not an unknown one.
 pub(super) async fn apply(
     patch: &Patch,
     target: &PatchTarget,

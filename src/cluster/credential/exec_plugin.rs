@@ -113,7 +113,7 @@ impl<'a> ExecPlugin<'a> {
             }
         }
         command.env("KUBERNETES_EXEC_INFO", exec_info(exec, interactive).to_string());
-        // A plugin that is no longer awaited, such as that of a completion, ends by itself: it may write its cache.
+        // A plugin that is no longer awaited, such as that of a completion, is left to end: it may write its cache.
         command.stdout(Stdio::piped());
         if interactive {
             // Prompts do not end in a newline, so stderr is inherited instead of copied by lines.

@@ -53,7 +53,7 @@ fn failed_and_succeeded_pods_are_not_counted() {
     assert_eq!(counts_and_roles(&observation), [(0, 0, None), (1, 1, Some(Role::Current))]);
 }
 
-/// With `OnDelete` the controller records the first revision for ever (opensearch-k8s-operator#310).
+/// With `OnDelete` the controller keeps the first revision in its record (opensearch-k8s-operator#310).
 #[test]
 fn the_recorded_revision_of_an_on_delete_stateful_set_is_not_stable() {
     for (strategy, recorded, expected) in [
