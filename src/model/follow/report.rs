@@ -115,7 +115,7 @@ pub struct Rollback {
     pub causes: Vec<Cause>,
     /// The label that the stable revision had when the rollout failed.
     pub revision: String,
-    /// The command that takes the rollback back; none as for [`take_back_command`].
+    /// The command that takes the rollback back; `None` if no command does.
     pub take_back: Option<String>,
     /// Whether the rollback was written. Until then every event may be older than the write and is
     /// not evaluated.

@@ -31,7 +31,7 @@ impl Hold {
     /// annotation.
     ///
     /// # Errors
-    /// When [`Hold::read`] would not read the plan again, for example because a text is too long.
+    /// When the reader of the annotation would not read the plan again, for example because a text is too long.
     pub fn into_patch(self, workload: &Workload, fields: Option<HoldFields>) -> Result<(Self, Patch)> {
         let mut patch = guarded(workload);
         let mut hold = self;
