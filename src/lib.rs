@@ -17,7 +17,8 @@ pub mod render;
 pub mod snapshot;
 pub mod world;
 
-pub use model::{self, error, exit};
+pub use rollout2_model as model;
+pub use rollout2_model::{error, exit};
 
 use std::ffi::OsString;
 

@@ -11,7 +11,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// A source file.
 pub(crate) struct SourceFile {
-    /// The path below the package: `src/model/text/secret/mod.rs`.
+    /// The path below the package: `src/model/src/text/secret/mod.rs`.
     pub(crate) name: String,
     /// The paths of two or more words in code that is not a test, from the root of the library where they begin with `crate`,
     /// `super`, `self`, a child of the module or an imported module; those of the model's own root below `crate::model`.
@@ -124,8 +124,8 @@ impl SourceFile {
     }
 
     fn module(&self) -> String {
-        let words = self.name.trim_start_matches("src/").trim_end_matches(".rs").split('/');
-        let words = words.filter(|word| !["mod", "lib", "main"].contains(word));
+        let words = self.name.trim_end_matches(".rs").split('/');
+        let words = words.filter(|word| !["src", "mod", "lib", "main"].contains(word));
         std::iter::once("crate").chain(words).collect::<Vec<_>>().join("::")
     }
 

@@ -1,6 +1,6 @@
 //! The defaults of pods and pod templates.
 //!
-//! `src/model/diff/portable_template.rs` has a table of its own. They stay independent, so that a wrong default in one
+//! `src/model/src/diff/portable_template.rs` has a table of its own. They stay independent, so that a wrong default in one
 //! of them fails a test.
 
 use serde_json::{Map, Value, json};

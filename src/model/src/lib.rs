@@ -2,8 +2,9 @@
 //!
 //! The model does no I/O, reads no clock and knows nothing of the command line. Most tests are here.
 //!
-//! The folders are a ladder: each one uses only those above it in this list. `tests/architecture` checks it. Every folder and
-//! every room uses [`error`] and [`exit`].
+//! Nouns come before verbs. [`text`] and [`api`] use nothing else of the model. Nouns say what a thing is and may use each
+//! other: [`kind`], [`revision`], [`diff`], [`observation`], [`hold`], [`cause`]. Verbs use nouns: [`status`], [`change`],
+//! [`view`], [`follow`], [`step`]. `tests/architecture` checks it. Every folder and every room uses [`error`] and [`exit`].
 
 pub mod error;
 pub mod exit;

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::JsonPath;
 use crate::text::json::go_text;
 
-const SNAPSHOT: &str = include_str!("../../../../tests/data/jsonpath/snapshot.json");
-const CASES: &str = include_str!("../../../../tests/data/jsonpath/cases.json");
+const SNAPSHOT: &str = include_str!("../../../../../tests/data/jsonpath/snapshot.json");
+const CASES: &str = include_str!("../../../../../tests/data/jsonpath/cases.json");
 
 /// Returns the object or the list that `kubectl get` printed.
 fn got(what: &str) -> Value {

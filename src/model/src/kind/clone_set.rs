@@ -143,7 +143,7 @@ mod tests {
     /// does.
     #[test]
     fn a_partition_keeps_as_many_pods_as_in_the_controller() {
-        let recorded = include_str!("../../../tests/data/kruise/partition.jsonl");
+        let recorded = include_str!("../../../../tests/data/kruise/partition.jsonl");
         let (mut compared, mut refused) = (0, 0);
         for line in recorded.lines() {
             let pair: Value = serde_json::from_str(line).unwrap();

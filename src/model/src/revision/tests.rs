@@ -97,9 +97,9 @@ fn revisions_of_other_owners_are_ignored() {
 fn the_name_is_what_the_controller_recorded() {
     let mut checked = 0;
     for snapshot in [
-        include_str!("../../../tests/data/shop/snapshot.json"),
-        include_str!("../../../tests/data/broken/snapshot.json"),
-        include_str!("../../../tests/data/many/snapshot.json"),
+        include_str!("../../../../tests/data/shop/snapshot.json"),
+        include_str!("../../../../tests/data/broken/snapshot.json"),
+        include_str!("../../../../tests/data/many/snapshot.json"),
     ] {
         let snapshot: Value = serde_json::from_str(snapshot).unwrap();
         for item in snapshot["items"].as_array().unwrap().iter().filter(|item| item["kind"] == "StatefulSet")

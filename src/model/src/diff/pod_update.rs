@@ -158,7 +158,7 @@ mod tests {
     /// Kruise's own decision on pairs of revisions that its controllers stored.
     #[test]
     fn a_pod_is_updated_as_kruise_decides() {
-        let recorded = include_str!("../../../tests/data/kruise/in-place-pairs.json");
+        let recorded = include_str!("../../../../tests/data/kruise/in-place-pairs.json");
         let recorded: Value = serde_json::from_str(recorded).unwrap();
         let pairs = recorded["pairs"].as_array().unwrap();
         assert_eq!(pairs.len(), 534);

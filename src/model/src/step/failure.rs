@@ -1,7 +1,7 @@
 //! When a batch has failed, and the rollback of the released pods to the stable revision of the plan.
 //!
 //! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
-//! `src/model/hold/plan/rollback.rs` for the annotation during a rollback.
+//! `src/model/src/hold/plan/rollback.rs` for the annotation during a rollback.
 
 use super::action::{Action, Purpose, RollbackOutcome, StepOutcome};
 use super::memory::Memory;
