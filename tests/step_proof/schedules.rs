@@ -191,6 +191,8 @@ impl Coverage {
     fn check(&self, kind: Kind) {
         let of_all = [self.failed_checks, self.failed_nodes];
         assert!(of_all.iter().all(|count| *count > 0), "{self:?}");
+        // An Advanced StatefulSet has few writes: 50 runs of the even seeds meet no fault of one.
+        assert!(kind == Kind::AdvancedStatefulSet || self.failed_patches > 0, "{self:?}");
         let can_have_partition = !matches!(kind, Kind::Deployment | Kind::DaemonSet);
         assert!(!can_have_partition || self.own_partitions > 0, "{self:?}");
         assert!(kind != Kind::DaemonSet || self.selected > 0, "{self:?}");
@@ -199,7 +201,7 @@ impl Coverage {
         if kind.is_counted() {
             return; // the rest is the same code for every kind, and rarely met by few pods
         }
-        let of_requests = [self.failed_patches, self.signals, self.passed_again, self.pauses];
+        let of_requests = [self.signals, self.passed_again, self.pauses];
         assert!(of_requests.iter().all(|count| *count > 0), "{self:?}");
         let of_nodes = [
             self.failed_deletions,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Oracle, Scene};
 use crate::step_proof::command::{Reach, Share};
 use crate::step_proof::generator::Draw;
-use crate::step_proof::timeline::{Process, Timeline};
+use crate::step_proof::timeline::{By, Process, Timeline};
 use crate::step_proof::user::Ending;
 use crate::step_proof::world::World;
 
@@ -53,9 +53,10 @@ impl Oracle for Outcomes {
                 (!world.has_plan() || is_said && world.rolls_back(), "undone, and the plan still holds it")
             }
             // A check that fails where no pod is outdated holds nothing.
-            Some(4) if process.transcript.contains("the check failed") && !self.wrote.contains(&number) => {
-                (true, "")
-            }
+            Some(4) if process.transcript.contains("the check failed") && !self.wrote.contains(&number) => (
+                world.has_plan() || world.is_released_updated(),
+                "a check failed, and nothing holds the outdated pods",
+            ),
             Some(4) => (world.has_plan(), "a failure is held, and there is no plan"),
             _ => (true, ""),
         };
@@ -112,6 +113,8 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
         return Err(format!("nothing happened, and it ended with {odd}"));
     }
     let says_check = last.is_some_and(|last| last.transcript.contains(": the check failed"));
+    let has_written = |number: usize| timeline.changes.iter().any(|change| change.by == By::Process(number));
+    let last_has_written = timeline.processes.len().checked_sub(1).is_some_and(has_written);
     let says_lock = |last: &Process| last.transcript.contains("its lock was not released");
     if lock_is_left && last.is_some_and(|last| last.exit.is_some() && !says_lock(last)) {
         return Err("a lock is left".to_owned());
@@ -136,7 +139,7 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
         // A second process repeated the check, which passed.
         Ending::Exit(4) if is_failed_by_script && is_updated && exits.contains(&0) => Ok(()),
         // The check failed where no pod was outdated, which holds nothing.
-        Ending::Exit(4) if says_check && !end.has_plan() => Ok(()),
+        Ending::Exit(4) if says_check && is_updated && !last_has_written => Ok(()),
         Ending::Exit(0 | 5) if !draw.is_paused_first => Ok(()), // broken before it was held
         Ending::Overruled if is_undone => Ok(()),               // killed during the rollback
         ending => Err(format!("it is broken, and ended: {ending:?}")),
