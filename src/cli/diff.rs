@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
 use crate::model::text::untrusted;
-use crate::render::ui::DocumentForm;
+use crate::render::output_form::OutputForm;
 
 /// Compare two revisions, or two workloads
 ///
@@ -76,8 +76,8 @@ pub(super) struct DiffArgs {
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print this document in kubectl's dialect of JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS))]
-    output: Option<DocumentForm>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS), default_value = "", hide_default_value = true)]
+    output: OutputForm,
 
     /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]

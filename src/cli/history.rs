@@ -10,7 +10,7 @@ use crate::command::Access;
 use crate::command::history::Request;
 use crate::error::{Error, Result};
 use crate::model::text::go_duration::StartTime;
-use crate::render::ui::{DocumentForm, TableForm};
+use crate::render::output_form::OutputForm;
 
 /// Show revisions, what each one changed, and which one is current
 ///
@@ -49,8 +49,8 @@ pub(super) struct HistoryArgs {
     /// jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print parts of it. With --revision,
     /// these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
     /// of json.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES))]
-    output: Option<TableForm>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES), default_value = "", hide_default_value = true)]
+    output: OutputForm,
 
     /// Leave out the lines above the rows and the last line of --since
     #[arg(long)]
@@ -80,15 +80,15 @@ impl HistoryArgs {
             self.scope.default_to_all();
         }
         let revision = revision(self.revision.as_deref())?;
-        let output = self.output.unwrap_or_default();
-        if self.since.is_some() && output == TableForm::Name {
+        let output = self.output;
+        if self.since.is_some() && output == OutputForm::Name {
             return Err(Error::usage("--since prints tables, JSON or YAML")
                 .hint("use -o jsonpath='{.items[*].workload.name}'"));
         }
         let scope = self.scope.lower(access, stdin)?;
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields = self.show_managed_fields == Some(true)
-            || matches!(output, TableForm::Document(DocumentForm::Template(_)));
+        let show_managed_fields =
+            self.show_managed_fields == Some(true) || matches!(output, OutputForm::Template(_));
         Ok(Request {
             scope,
             revision,

@@ -17,7 +17,7 @@ use crate::model::text::go_duration::StartTime;
 use crate::model::text::jsonpath::JsonPath;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::list::LabelColumns;
-use crate::render::ui::{DocumentForm, TableForm};
+use crate::render::output_form::OutputForm;
 
 /// List the rollouts of a namespace or a cluster, trouble first
 ///
@@ -119,8 +119,8 @@ pub(super) struct ListArgs {
     /// table for a ticket or a chat.
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES))]
-    output: Option<TableForm>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES), default_value = "", hide_default_value = true)]
+    output: OutputForm,
 }
 
 const EXAMPLES: &str = "\
@@ -173,10 +173,8 @@ impl ListArgs {
             allow_empty: self.allow_empty,
             ..TargetScope::default()
         };
-        let output = self.output.unwrap_or_default();
-        if self.watch
-            && !matches!(output, TableForm::Text | TableForm::Wide | TableForm::Document(DocumentForm::Json))
-        {
+        let output = self.output;
+        if self.watch && !matches!(output, OutputForm::Text | OutputForm::Wide | OutputForm::Json) {
             return Err(Error::usage("--watch prints tables or -o json")
                 .hint("kubectl rollout2 list --watch -o json"));
         }

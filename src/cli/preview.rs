@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::diff::DiffFormatArgs;
-use super::values::{DOCUMENTS, go_bool, words};
+use super::values::{DOCUMENTS, fixed_form, go_bool};
 use crate::command::Access;
 use crate::command::preview::{AppliedObjects, ApplyArgs, Request, input_of};
 use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
-use crate::render::ui::DocumentForm;
+use crate::render::output_form::OutputForm;
 
 /// Preview what applying manifests would do to rollouts
 ///
@@ -71,8 +71,8 @@ pub(super) struct PreviewArgs {
     format: DiffFormatArgs,
 
     /// The output format
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = words(DOCUMENTS))]
-    output: Option<DocumentForm>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = fixed_form(DOCUMENTS), default_value = "", hide_default_value = true)]
+    output: OutputForm,
 
     /// Exit with 1 when something rolls out, and with 2 or more after an error
     #[arg(long)]

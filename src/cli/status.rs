@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::model::cause::{AllowedRestarts, CauseId};
 use crate::model::follow::{FollowOptions, Goal, UndoScope};
 use crate::model::text::go_duration::{self, StartTime};
-use crate::render::ui::DocumentForm;
+use crate::render::output_form::OutputForm;
 
 /// The heading of these arguments in help.
 pub(super) const GOAL: &str = "Goal and time limits";
@@ -78,8 +78,8 @@ pub(super) struct StatusArgs {
     /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
     /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
     /// JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS))]
-    output: Option<DocumentForm>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS), default_value = "", hide_default_value = true)]
+    output: OutputForm,
 
     /// The goal to wait for
     ///
@@ -150,7 +150,7 @@ impl StatusArgs {
             self.scope.default_to_all();
         }
         let output = self.output;
-        if matches!(output, Some(DocumentForm::Template(_))) && self.watch && access.snapshot.is_none() {
+        if matches!(output, OutputForm::Template(_)) && self.watch && access.snapshot.is_none() {
             return Err(
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );

@@ -14,8 +14,8 @@ use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration;
 use crate::model::text::go_duration::StartTime;
 use crate::model::text::jsonpath::JsonPath;
+use crate::render::output_form::OutputForm;
 use crate::render::template_form::{CustomColumns, TemplateForm, in_braces};
-use crate::render::ui::{DocumentForm, TableForm};
 
 const NEEDS_UNIT: &str = "expected a duration with a unit, such as 90s or 1h30m";
 const NEEDS_SECONDS: &str = "expected a duration such as 30s or 2m, or a number of seconds";
@@ -88,20 +88,20 @@ pub(super) fn revision(word: Option<&str>) -> Result<Option<RevisionWord>> {
 }
 
 /// The forms of a document.
-pub(super) const DOCUMENTS: &Words<DocumentForm> =
-    &[("json", "", DocumentForm::Json), ("yaml", "", DocumentForm::Yaml)];
+pub(super) const DOCUMENTS: &Words<OutputForm> =
+    &[("json", "", OutputForm::Json), ("yaml", "", OutputForm::Yaml)];
 
 /// The forms of a table.
-pub(super) const TABLES: &Words<TableForm> = &[
-    ("wide", "", TableForm::Wide),
-    ("markdown", "", TableForm::Markdown),
-    ("json", "", TableForm::Document(DocumentForm::Json)),
-    ("yaml", "", TableForm::Document(DocumentForm::Yaml)),
-    ("name", "", TableForm::Name),
+pub(super) const TABLES: &Words<OutputForm> = &[
+    ("wide", "", OutputForm::Wide),
+    ("markdown", "", OutputForm::Markdown),
+    ("json", "", OutputForm::Json),
+    ("yaml", "", OutputForm::Yaml),
+    ("name", "", OutputForm::Name),
 ];
 
 /// The form of a verb that prints lines or JSON.
-pub(super) const JSON: &Words<()> = &[("json", "", ())];
+pub(super) const JSON: &Words<OutputForm> = &[("json", "", OutputForm::Json)];
 
 /// Words of a flag, each with its help, which may be empty, and its value.
 pub(super) type Words<T> = [(&'static str, &'static str, T)];
@@ -118,18 +118,21 @@ pub(super) fn words<T: Clone + Send + Sync>(words: &'static Words<T>) -> impl Ty
     })
 }
 
-/// Parses a value of `-o`: one of these words, or a template.
-pub(super) fn output_form<T: Clone + Send + Sync + From<DocumentForm>>(
-    forms: &'static Words<T>,
-) -> impl TypedValueParser<Value = T> {
-    WordsOr { words: words(forms), other: |value| Some(template_form(value)?.map(T::from)) }
+/// Parses a value of `-o`: one of these words. As in kubectl, an empty value is as no flag.
+pub(super) fn fixed_form(forms: &'static Words<OutputForm>) -> impl TypedValueParser<Value = OutputForm> {
+    WordsOr { words: words(forms), other: |value| value.is_empty().then_some(Ok(OutputForm::Text)) }
+}
+
+/// Parses a value of `-o`: one of these words, or a template. As in kubectl, an empty value is as no flag.
+pub(super) fn output_form(forms: &'static Words<OutputForm>) -> impl TypedValueParser<Value = OutputForm> {
+    WordsOr { words: words(forms), other: template_form }
 }
 
 /// Parses a template of `-o`; none for the name of another form. The name is in any case, as in kubectl.
 ///
 /// # Errors
 /// kubectl's messages.
-fn template_form(value: &str) -> OtherValue<DocumentForm> {
+fn template_form(value: &str) -> OtherValue<OutputForm> {
     let (name, template) = value.split_once('=').unwrap_or((value, ""));
     let path = |text: &str| match text {
         "" => Err("template format specified but no template given".to_owned()),
@@ -137,6 +140,7 @@ fn template_form(value: &str) -> OtherValue<DocumentForm> {
     };
     let file = || read_template(template).map_err(|error| error.to_string());
     let form = match name.to_ascii_lowercase().as_str() {
+        "" if value.is_empty() => return Some(Ok(OutputForm::Text)),
         "jsonpath" => path(template).map(TemplateForm::JsonPath),
         "jsonpath-as-json" => path(template).map(TemplateForm::JsonPathAsJson),
         "jsonpath-file" => file().and_then(|text| path(&text)).map(TemplateForm::JsonPath),
@@ -152,7 +156,7 @@ fn template_form(value: &str) -> OtherValue<DocumentForm> {
         "kyaml" => Err("-o kyaml is not supported; -o yaml prints the same document".to_owned()),
         _ => return None,
     };
-    Some(form.map(DocumentForm::Template))
+    Some(form.map(OutputForm::Template))
 }
 
 fn without_go_templates(word: &str) -> String {

@@ -4,8 +4,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::common::UnusedArgs;
-use super::values::{DOCUMENTS, go_bool, words};
-use crate::render::ui::{DocumentForm, Ui};
+use super::values::{DOCUMENTS, fixed_form, go_bool};
+use crate::render::output_form::OutputForm;
+use crate::render::ui::Ui;
 
 /// The version of kubectl whose lines and documents this program prints.
 const KUBECTL: &str = "1.36";
@@ -15,8 +16,8 @@ const KUBECTL: &str = "1.36";
 #[command(after_help = EXAMPLES)]
 pub(super) struct VersionArgs {
     /// The output format
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = words(DOCUMENTS))]
-    output: Option<DocumentForm>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = fixed_form(DOCUMENTS), default_value = "", hide_default_value = true)]
+    output: OutputForm,
 
     /// Has no effect: the version of the server is never read. kubectl version has the flag
     #[arg(
@@ -38,13 +39,13 @@ impl VersionArgs {
     /// Prints the version as text or as a document.
     pub(super) fn print(&self, ui: &mut Ui) {
         let version = env!("CARGO_PKG_VERSION");
-        let Some(form) = &self.output else {
+        if !self.output.is_document() {
             return ui.out_text(&format!("kubectl-rollout2 {version}\n"));
-        };
+        }
         let document = json!({
             "apiVersion": "rollout2/v1", "kind": "Version", "version": version, "compatibleWithKubectl": KUBECTL,
         });
         // A document without a template has no error.
-        let _ = ui.out_document(&document, form, true);
+        let _ = ui.out_document(&document, &self.output, true);
     }
 }

@@ -10,9 +10,9 @@ use super::status::{GOAL, TimeoutArgs};
 use super::values::{Words, go_bool, output_form};
 use crate::command::Access;
 use crate::command::targets::TargetScope;
-use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
+use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
-use crate::render::ui::DocumentForm;
+use crate::render::output_form::OutputForm;
 use crate::world::InputPath;
 
 /// The heading of the arguments about writing in help.
@@ -32,8 +32,8 @@ pub(super) struct WriteArgs {
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE
     /// print the object as kubectl does.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(FORMS), help_heading = WRITING)]
-    output: Option<Output>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(FORMS), default_value = "", hide_default_value = true, help_heading = WRITING)]
+    output: OutputForm,
 
     /// Keep managedFields in the objects that are printed
     #[arg(
@@ -55,11 +55,11 @@ pub(super) struct WriteArgs {
     pub(super) may_select_all_namespaces: bool,
 }
 
-const FORMS: &Words<Output> = &[
-    ("name", "", Output::Name),
-    ("yaml", "", Output::Document(DocumentForm::Yaml)),
-    ("json", "", Output::Document(DocumentForm::Json)),
-    ("patch", "", Output::Patch),
+const FORMS: &Words<OutputForm> = &[
+    ("name", "", OutputForm::Name),
+    ("yaml", "", OutputForm::Yaml),
+    ("json", "", OutputForm::Json),
+    ("patch", "", OutputForm::Patch),
 ];
 
 impl WriteArgs {
@@ -71,8 +71,8 @@ impl WriteArgs {
     /// Lowers the flags of a verb.
     pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<(TargetScope, ChangeOptions)> {
         let dry_run = dry_run(self.dry_run.as_deref())?;
-        let output = self.output.unwrap_or_default();
-        if output == Output::Patch && dry_run != DryRun::Client {
+        let output = self.output;
+        if output == OutputForm::Patch && dry_run != DryRun::Client {
             return Err(
                 Error::usage("-o patch prints the patch instead of sending it").hint("add --dry-run=client")
             );
@@ -93,8 +93,8 @@ impl WriteArgs {
             );
         }
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields = self.show_managed_fields == Some(true)
-            || matches!(output, Output::Document(DocumentForm::Template(_)));
+        let show_managed_fields =
+            self.show_managed_fields == Some(true) || matches!(output, OutputForm::Template(_));
         let options = ChangeOptions {
             dry_run,
             output,
@@ -165,7 +165,7 @@ impl WaitArgs {
             return Err(Error::usage("--wait cannot be used with --dry-run, which changes nothing"));
         }
         let flag = if self.wait { "--wait" } else { "--replace-stuck-pods" };
-        if !matches!(options.output, Output::Text | Output::Name) {
+        if !matches!(options.output, OutputForm::Text | OutputForm::Name) {
             return Err(Error::usage(format!(
                 "{flag} prints lines, so it cannot be used with this output format"
             ))

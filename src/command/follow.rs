@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::context::{CommandOutcome, Context};
 use super::event_loop::{Executor, RequestsInFlight, drive};
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
-use super::writing_verb::{Output, Writer};
+use super::writing_verb::Writer;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::observe::Observer;
@@ -18,8 +18,9 @@ use crate::model::follow::{FollowOptions, Follower, FollowerAnswer, FollowerTask
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::message_writer::Frame;
+use crate::render::output_form::OutputForm;
 use crate::render::state_words::NameContext;
-use crate::render::status::{ReportFormat, json, stale_configuration};
+use crate::render::status::{json, stale_configuration};
 use crate::render::ui::Ui;
 use crate::render::{job_summary, status as render};
 use crate::world::Terminal;
@@ -29,7 +30,9 @@ pub struct Following<'a> {
     /// The goal, the deadlines and the timeout.
     pub options: FollowOptions,
     /// The output format.
-    pub format: ReportFormat,
+    pub output: &'a OutputForm,
+    /// Whether to draw live frames instead of lines.
+    pub draws: bool,
     /// What a workload's name in a line must distinguish.
     pub names: NameContext,
     /// The ConfigMaps and Secrets whose changes are remarks.
@@ -74,7 +77,7 @@ pub(super) async fn run(
         named_configuration(&following.configuration, following.context.source),
     )
     .await;
-    if following.format == ReportFormat::Frames {
+    if following.draws {
         following.draw_last(&follower, now.server_time, ui);
     }
     if ui.is_closed() {
@@ -84,14 +87,11 @@ pub(super) async fn run(
     }
     let summary = job_summary::of_follower(&follower, following.names, now.server_time);
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
-    match &following.format {
-        ReportFormat::Documents(form) => {
-            let exit = following.context.exit(outcome.worst_exit()).code();
-            ui.out_streamed(&json::summary(&follower, &configuration, exit, now), form);
-        }
-        ReportFormat::Lines | ReportFormat::Frames => {
-            print_remarks(&follower, &configuration, now.server_time, ui);
-        }
+    if following.output.is_document() {
+        let exit = following.context.exit(outcome.worst_exit()).code();
+        ui.out_streamed(&json::summary(&follower, &configuration, exit, now), following.output);
+    } else {
+        print_remarks(&follower, &configuration, now.server_time, ui);
     }
     outcome
 }
@@ -106,7 +106,8 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
     };
     let following = Following {
         options: FollowOptions { expect_found_template: true, ..options.clone() },
-        format: ReportFormat::of_text(writer.ui, change.plain || change.output != Output::Text),
+        output: &OutputForm::Text,
+        draws: writer.ui.can_draw() && !change.plain && change.output == OutputForm::Text,
         names: NameContext::of(&written),
         configuration: NamedConfiguration::default(),
         shows_pods: false,
@@ -183,15 +184,17 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
     }
 
     fn draws(&self) -> bool {
-        self.format == ReportFormat::Frames
+        self.draws
     }
 
     fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now, ui: &mut Ui) {
         let Some(target) = follower.targets().get(id.0) else { return };
-        match &self.format {
-            ReportFormat::Documents(form) => ui.out_streamed(&json::event(target, report, now), form),
-            ReportFormat::Lines => render::print(target, report, self.names, self.shows_pods, now, ui),
-            ReportFormat::Frames => ui.err_lines(render::above_frame(target, report, self.names)),
+        if self.output.is_document() {
+            ui.out_streamed(&json::event(target, report, now), self.output);
+        } else if self.draws {
+            ui.err_lines(render::above_frame(target, report, self.names));
+        } else {
+            render::print(target, report, self.names, self.shows_pods, now, ui);
         }
     }
 

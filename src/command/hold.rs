@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
-use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
+use super::writing_verb::{ChangeOptions, DryRun, PreparedWrite, Writer};
 use crate::cluster::reader::{or_note, read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::{TargetScope, read_for_write};
@@ -17,6 +17,7 @@ use crate::model::hold::{
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::hold as words;
+use crate::render::output_form::OutputForm;
 use crate::render::owner_warnings::before_a_hold;
 use crate::render::ui::Ui;
 
@@ -174,7 +175,7 @@ async fn write(
     }
     // A plan releases pods batch by batch, which `step --dry-run` shows.
     let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| Plan::in_force(&after).is_some());
-    if writer.options.dry_run == DryRun::Client && writer.options.output == Output::Text && !has_plan() {
+    if writer.options.dry_run == DryRun::Client && writer.options.output == OutputForm::Text && !has_plan() {
         let source = writer.context.source;
         let read = match observed.pods {
             Some(_) => Ok(observed.clone()),

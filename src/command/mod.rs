@@ -33,7 +33,8 @@ use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::{error_document, with_errors};
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::output_form::OutputForm;
+use crate::render::ui::Ui;
 use crate::snapshot::files::read_text;
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
@@ -83,18 +84,18 @@ impl Verb {
         }
     }
 
-    /// Returns the form of the document that it prints; none for text.
-    fn document_form(&self) -> Option<&DocumentForm> {
+    /// Returns the form of its output.
+    fn output(&self) -> &OutputForm {
         match self {
-            Self::List(request) => request.output.document(),
-            Self::History(request) => request.output.document(),
-            Self::Status(request) => request.output.as_ref(),
-            Self::Diff(request) => request.output.as_ref(),
-            Self::Preview(request) => request.output.as_ref(),
-            Self::Undo(request) => request.options.output.document(),
-            Self::Hold(request) => request.options.output.document(),
-            Self::Restart(request) => request.options.output.document(),
-            Self::Step(request) => request.is_json.then_some(&DocumentForm::Json),
+            Self::List(request) => &request.output,
+            Self::History(request) => &request.output,
+            Self::Status(request) => &request.output,
+            Self::Diff(request) => &request.output,
+            Self::Preview(request) => &request.output,
+            Self::Undo(request) => &request.options.output,
+            Self::Hold(request) => &request.options.output,
+            Self::Restart(request) => &request.options.output,
+            Self::Step(request) => &request.output,
         }
     }
 
@@ -108,13 +109,13 @@ impl Verb {
     }
 
     /// Whether it prints one document after another, and its errors after them.
-    fn is_stream(&self, form: &DocumentForm) -> bool {
+    fn is_stream(&self) -> bool {
         match self {
             Self::Status(_) | Self::Step(_) => true,
             Self::List(request) => request.watch,
             // As kubectl, they print an object after another as YAML.
             Self::History(_) | Self::Undo(_) | Self::Hold(_) | Self::Restart(_) => {
-                *form == DocumentForm::Yaml
+                *self.output() == OutputForm::Yaml
             }
             Self::Diff(_) | Self::Preview(_) => false,
         }
@@ -170,8 +171,8 @@ pub async fn run(
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     outcome.errors.extend(warnings);
     outcome.print_errors(&mut ui);
-    if let Some(form) = command.verb.document_form().filter(|_| !printed_error_documents) {
-        let printed = print_documents(&command.verb, form, &mut outcome, &mut ui);
+    if command.verb.output().is_document() && !printed_error_documents {
+        let printed = print_documents(&command.verb, &mut outcome, &mut ui);
         outcome.errors.extend(printed.err());
         outcome.print_errors(&mut ui);
     }
@@ -193,17 +194,13 @@ pub async fn run(
 ///
 /// # Errors
 /// When the document does not have what a template asks for.
-fn print_documents(
-    verb: &Verb,
-    form: &DocumentForm,
-    outcome: &mut CommandOutcome,
-    ui: &mut Ui,
-) -> Result<(), Error> {
+fn print_documents(verb: &Verb, outcome: &mut CommandOutcome, ui: &mut Ui) -> Result<(), Error> {
+    let form = verb.output();
     let error = |error: &Error| error_document(error, verb.process_exit(error.exit()).code());
-    let is_template = matches!(form, DocumentForm::Template(_));
+    let is_template = matches!(form, OutputForm::Template(_));
     let errors: Vec<_> = outcome.printed.iter().filter(|_| !is_template).map(error).collect();
     let document = outcome.document.take();
-    if document.is_none() && verb.is_stream(form) {
+    if document.is_none() && verb.is_stream() {
         for error in &errors {
             ui.out_streamed(error, form);
         }

@@ -24,18 +24,19 @@ use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::model::text::go_duration;
 use crate::render::job_summary;
+use crate::render::output_form::OutputForm;
 use crate::render::state_words::NameContext;
-use crate::render::status::{ReportFormat, json, print};
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::status::{json, print};
+use crate::render::ui::Ui;
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// The workloads to show.
     pub scope: TargetScope,
-    /// The form of a document for each workload: JSON on one line. A template is for those of all workloads, and for one
-    /// evaluation only. None for kubectl's lines, and a line for each cause.
-    pub output: Option<DocumentForm>,
+    /// The form of the output: kubectl's lines and a line for each cause, or a document for each workload. A template is for
+    /// those of all workloads, and for one evaluation only.
+    pub output: OutputForm,
     /// Whether to follow the rollouts. A snapshot never changes, so it is only read once.
     pub watch: bool,
     /// Whether to print lines even on a terminal that can draw frames.
@@ -92,7 +93,7 @@ impl Request {
     /// Whether kubectl's line of success is all that is printed of a complete rollout.
     fn needs_only_lines(&self) -> bool {
         let FollowOptions { revision: None, goal: Goal::Success, .. } = self.options else { return false };
-        self.output.is_none() && !self.pods
+        !self.output.is_document() && !self.pods
     }
 
     /// Returns what is kept of a workload. `metadata.managedFields` are the largest part of most, and only named workloads
@@ -109,22 +110,20 @@ impl Request {
     }
 
     fn following<'a>(
-        &self,
+        &'a self,
         workloads: &[Workload],
         names: NameContext,
         context: &'a Context<'a>,
         ui: &Ui,
     ) -> Following<'a> {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
-        let format = match &self.output {
-            None => ReportFormat::of_text(ui, self.plain || once),
-            Some(form) => ReportFormat::Documents(form.clone()),
-        };
+        let draws = ui.can_draw() && !self.plain && !once && !self.output.is_document();
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
         Following {
             options,
-            format,
+            output: &self.output,
+            draws,
             names,
             configuration,
             shows_pods: self.pods,
@@ -162,12 +161,11 @@ async fn evaluate_all(
         all = all.and(outcome);
         let Some(document) = document else { continue };
         match &request.output {
-            Some(DocumentForm::Template(_)) => documents.push(document),
-            Some(form) => ui.out_streamed(&document, form),
-            None => {}
+            OutputForm::Template(_) => documents.push(document),
+            form => ui.out_streamed(&document, form),
         }
     }
-    if let Some(DocumentForm::Template(form)) = &request.output {
+    if let OutputForm::Template(form) = &request.output {
         match form.text_of_all(&documents) {
             Ok(text) => ui.out_exact(&text),
             Err(error) => all.errors.push(error),
@@ -206,7 +204,7 @@ async fn evaluate_once(
     }
     let Some(target) = follower.targets().first() else { return (CommandOutcome::default(), None) };
     let mut document = None;
-    if following.format == ReportFormat::Lines {
+    if !following.output.is_document() {
         for (_, report) in &first.reports {
             print(target, report, following.names, following.shows_pods, now, ui);
         }

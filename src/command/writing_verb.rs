@@ -23,7 +23,8 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::change as render;
 use crate::render::json::list_document;
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::output_form::OutputForm;
+use crate::render::ui::Ui;
 
 /// The options of a writing verb.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub struct ChangeOptions {
     /// Whether to write at all.
     pub dry_run: DryRun,
     /// The output format.
-    pub output: Output,
+    pub output: OutputForm,
     /// Whether documents keep `metadata.managedFields`.
     pub show_managed_fields: bool,
     /// The name that the API server records in `metadata.managedFields`.
@@ -59,34 +60,6 @@ pub enum DryRun {
     Client,
     /// Send the write as a dry run: the API server validates it and stores nothing.
     Server,
-}
-
-/// The output formats of a writing verb.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// kubectl's line.
-    #[default]
-    Text,
-    /// `TYPE/NAME`.
-    Name,
-    /// The patch, for `kubectl patch --type=json`.
-    Patch,
-    /// The object.
-    Document(DocumentForm),
-}
-
-impl Output {
-    /// Returns the form of a document; none for text.
-    #[must_use]
-    pub fn document(&self) -> Option<&DocumentForm> {
-        if let Self::Document(form) = self { Some(form) } else { None }
-    }
-}
-
-impl From<DocumentForm> for Output {
-    fn from(form: DocumentForm) -> Self {
-        Self::Document(form)
-    }
 }
 
 /// A writing verb at work: it finds the workloads, asks, writes and prints, and collects what it did.
@@ -126,7 +99,7 @@ impl<'a> Writer<'a> {
         context: &'a Context<'a>,
         ui: &'a mut Ui,
     ) -> Result<(Self, Vec<Workload>)> {
-        if options.output == Output::Patch && context.secret_values == SecretValues::Masked {
+        if options.output == OutputForm::Patch && context.secret_values == SecretValues::Masked {
             return Err(Error::usage(
                 "cannot print the patch: with ROLLOUT2_REDACT it would write *** for secret values",
             )
@@ -179,7 +152,7 @@ impl<'a> Writer<'a> {
         };
         let effect = Effect::of_change(&observed, patch.after());
         let effect = render::verb_effect(&observed.workload, verb, &effect);
-        if self.shows_effect() && self.options.output == Output::Text {
+        if self.shows_effect() && self.options.output == OutputForm::Text {
             self.ui.out_lines(&effect);
         } else {
             self.ui.err_styled(&effect);
@@ -299,11 +272,11 @@ impl<'a> Writer<'a> {
             self.outcome.changes.push(format!("{reference} {operation}"));
         }
         match &self.options.output {
-            Output::Text => self.ui.out_line(&format!("{reference} {operation}{}", dry_run.suffix())),
-            Output::Name => self.ui.out_line(&reference),
-            Output::Patch => self.ui.out_json(&format!("{}\n", patch.body())),
-            Output::Document(DocumentForm::Json) => self.objects.push(document.into_owned()),
-            Output::Document(form) => {
+            OutputForm::Text => self.ui.out_line(&format!("{reference} {operation}{}", dry_run.suffix())),
+            OutputForm::Name => self.ui.out_line(&reference),
+            OutputForm::Patch => self.ui.out_json(&format!("{}\n", patch.body())),
+            OutputForm::Json => self.objects.push(document.into_owned()),
+            form => {
                 if let Err(error) = self.ui.out_document(&document, form, true) {
                     self.ui.fail_output(&error);
                 }
@@ -335,7 +308,7 @@ impl<'a> Writer<'a> {
             self.ui.err_line(&format!("{failed} of {} workloads failed", self.done + failed));
         }
         let mut outcome = std::mem::take(&mut self.outcome);
-        if self.options.output == Output::Document(DocumentForm::Json) {
+        if self.options.output == OutputForm::Json {
             let mut objects = std::mem::take(&mut self.objects);
             outcome.document =
                 if self.is_for_several { Some(list_document(&objects)) } else { objects.pop() };

@@ -17,6 +17,7 @@ pub mod line;
 pub mod list;
 pub mod message_writer;
 mod narrow;
+pub mod output_form;
 pub mod owner_warnings;
 pub mod pods;
 pub mod preview;

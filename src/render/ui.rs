@@ -8,52 +8,11 @@ use super::appearance::{Color, can_draw, is_build, wants_color};
 use super::json::kubectl_json;
 use super::line::{Line, escaped_block, text_of};
 use super::message_writer::{Frame, MessageWriter};
-use super::template_form::TemplateForm;
+use super::output_form::OutputForm;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::untrusted::{disarmed, escaped_json};
 use crate::model::text::yaml::yaml;
 use crate::world::{Stream, Terminal, World, read_line};
-
-/// A form of the document that a verb prints for programs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DocumentForm {
-    /// JSON.
-    Json,
-    /// YAML.
-    Yaml,
-    /// A template of the user.
-    Template(TemplateForm),
-}
-
-/// A form of the output of a verb that prints tables.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum TableForm {
-    /// The table.
-    #[default]
-    Text,
-    /// The table with more columns.
-    Wide,
-    /// The table in Markdown.
-    Markdown,
-    /// `TYPE/NAME` of each object.
-    Name,
-    /// A document.
-    Document(DocumentForm),
-}
-
-impl TableForm {
-    /// Returns the form of a document; none for text.
-    #[must_use]
-    pub fn document(&self) -> Option<&DocumentForm> {
-        if let Self::Document(form) = self { Some(form) } else { None }
-    }
-}
-
-impl From<DocumentForm> for TableForm {
-    fn from(form: DocumentForm) -> Self {
-        Self::Document(form)
-    }
-}
 
 /// Prints the output of a command: results to stdout, everything else to stderr. Asks the user where there is a terminal.
 ///
@@ -197,20 +156,20 @@ impl Ui {
     ///
     /// # Errors
     /// When the document does not have what a template asks for.
-    pub fn out_document(&mut self, document: &Value, form: &DocumentForm, has_headers: bool) -> Result<()> {
+    pub fn out_document(&mut self, document: &Value, form: &OutputForm, has_headers: bool) -> Result<()> {
         match form {
-            DocumentForm::Json => self.out_json(&kubectl_json(document)),
-            DocumentForm::Yaml => self.out_yaml(document),
-            DocumentForm::Template(form) => self.out_exact(&form.text(document, has_headers)?),
+            OutputForm::Yaml => self.out_yaml(document),
+            OutputForm::Template(form) => self.out_exact(&form.text(document, has_headers)?),
+            _ => self.out_json(&kubectl_json(document)),
         }
         Ok(())
     }
 
     /// Prints one document of a stream on stdout: as YAML, or else as JSON on one line.
-    pub fn out_streamed(&mut self, document: &Value, form: &DocumentForm) {
+    pub fn out_streamed(&mut self, document: &Value, form: &OutputForm) {
         match form {
-            DocumentForm::Yaml => self.out_yaml(document),
-            DocumentForm::Json | DocumentForm::Template(_) => self.out_json(&format!("{document}\n")),
+            OutputForm::Yaml => self.out_yaml(document),
+            _ => self.out_json(&format!("{document}\n")),
         }
     }
 

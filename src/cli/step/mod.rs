@@ -7,7 +7,7 @@ use clap::Args;
 use self::pace::{NodeArgs, PaceArgs};
 use super::help::ADVANCED;
 use super::scope::read_one_target;
-use super::values::{JSON, words};
+use super::values::{JSON, fixed_form};
 use super::write::dry_run;
 use crate::command::Access;
 use crate::command::step::Request;
@@ -18,6 +18,7 @@ use crate::model::hold::plan::Reach;
 use crate::model::kind::Kind;
 use crate::model::step::StepOptions;
 use crate::model::text::shell_command::{Word, command};
+use crate::render::output_form::OutputForm;
 
 /// The name of the verb, for completion: it takes one workload, and not all kinds.
 pub(super) const VERB: &str = "step";
@@ -51,8 +52,8 @@ pub(super) struct StepArgs {
     dry_run: Option<String>,
 
     /// The output format: json is one document per line for each event, the last one with the outcome
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = words(JSON), help_heading = ADVANCED, hide_short_help = true)]
-    output: Option<()>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = fixed_form(JSON), default_value = "", hide_default_value = true, help_heading = ADVANCED, hide_short_help = true)]
+    output: OutputForm,
 
     /// Print a line for each event on a terminal too, instead of a live display
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
@@ -140,7 +141,7 @@ impl StepArgs {
             check: self.pace.check.filter(|command| !command.trim().is_empty()),
             strict: self.strict,
             dry_run,
-            is_json: self.output.is_some(),
+            output: self.output,
             plain: self.plain,
             field_manager: self.field_manager,
         })

@@ -18,7 +18,8 @@ use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::observation::Observation;
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::output_form::OutputForm;
+use crate::render::ui::Ui;
 
 /// The arguments of `diff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub struct Request {
     pub to_is_default: bool,
     /// Where the other workload is; none to compare templates of one workload.
     pub elsewhere: Option<Elsewhere>,
-    /// The form of the document with the changes; none for words.
-    pub output: Option<DocumentForm>,
+    /// The form of the output.
+    pub output: OutputForm,
     /// The number of equal lines around each change of the unified diff below the words; none for no diff.
     pub unified: Option<usize>,
     /// Whether secret-looking values are shown.
@@ -62,11 +63,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
         None => compare_revisions(request, source, &ui.messages()).await?,
     };
-    let document = request.output.is_some().then(|| comparison.json());
+    let document = request.output.is_document().then(|| comparison.json());
     if document.is_none() {
         comparison.show_words(ui);
     }
-    if let Some(lines) = request.unified.filter(|_| request.output.is_none()) {
+    if let Some(lines) = request.unified.filter(|_| !request.output.is_document()) {
         let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.world.environment);
         show_lines(&comparison.diff, &comparison.workload, sides, lines, environment, ui).await?;
     }

@@ -17,7 +17,8 @@ use crate::model::text::shell_command::command;
 use crate::model::view::history::History;
 use crate::render::history as render;
 use crate::render::json::list_document;
-use crate::render::ui::{DocumentForm, TableForm, Ui};
+use crate::render::output_form::OutputForm;
+use crate::render::ui::Ui;
 
 /// The arguments of `history`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub struct Request {
     /// Since when; shows the rollouts that began since then instead of the histories.
     pub since: Option<StartTime>,
     /// The output format.
-    pub output: TableForm,
+    pub output: OutputForm,
     /// Whether to leave out the lines above the rows.
     pub no_headers: bool,
     /// Whether documents keep `metadata.managedFields`.
@@ -39,14 +40,13 @@ pub struct Request {
 impl Request {
     /// Whether our histories are shown, and not the revisions as kubectl prints them.
     fn shows_histories(&self) -> bool {
-        self.revision.is_none()
-            && !matches!(self.output, TableForm::Name | TableForm::Document(DocumentForm::Yaml))
+        self.revision.is_none() && !matches!(self.output, OutputForm::Name | OutputForm::Yaml)
     }
 
     fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {
         render::HistoryTableOptions {
-            wide: self.output == TableForm::Wide,
-            markdown: self.output == TableForm::Markdown,
+            wide: self.output == OutputForm::Wide,
+            markdown: self.output == OutputForm::Markdown,
             namespaces: self.scope.all_namespaces,
             rows_only: self.no_headers,
             terminal: ui.terminal(),
@@ -58,7 +58,7 @@ impl Request {
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let pods = request.shows_histories();
-    let prints_documents = matches!(request.output, TableForm::Name | TableForm::Document(_));
+    let prints_documents = request.output == OutputForm::Name || request.output.is_document();
     // kubectl's documents of revisions repeat fields of their workload.
     let keep = |workload: Workload| if pods { workload.with_template_owners_only() } else { workload };
     let found = find_workloads(&request.scope, keep, source, ui).await?;
@@ -79,10 +79,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         outcome.errors.extend(done.err());
     }
     outcome.document = match &request.output {
-        TableForm::Document(_) if pods => Some(render::json_list(&documents)),
-        TableForm::Document(DocumentForm::Json) if request.scope.is_for_several() => {
-            Some(list_document(&documents))
-        }
+        form if pods && form.is_document() => Some(render::json_list(&documents)),
+        OutputForm::Json if request.scope.is_for_several() => Some(list_document(&documents)),
         _ => documents.pop(),
     };
     Ok(outcome)
@@ -110,14 +108,14 @@ fn show(
     ui.err_lines(render::held(observed).filter(|_| shows_histories));
     ui.err_lines(render::altered(observed));
     match (&request.output, &request.revision) {
-        (TableForm::Document(_), _) if shows_histories => printed_together.push(render::json(&history())),
-        (TableForm::Document(_) | TableForm::Name, _) => {
+        (form, _) if shows_histories && form.is_document() => printed_together.push(render::json(&history())),
+        (OutputForm::Name | OutputForm::Json | OutputForm::Yaml | OutputForm::Template(_), _) => {
             for document in documents(observed, request)? {
                 let document = shown(&document, context.secret_values);
                 match &request.output {
-                    TableForm::Document(DocumentForm::Json) => printed_together.push(document.into_owned()),
-                    TableForm::Document(form) => ui.out_document(&document, form, !request.no_headers)?,
-                    _ => ui.out_line(&render::document_name(&document)),
+                    OutputForm::Json => printed_together.push(document.into_owned()),
+                    OutputForm::Name => ui.out_line(&render::document_name(&document)),
+                    form => ui.out_document(&document, form, !request.no_headers)?,
                 }
             }
         }

@@ -71,7 +71,7 @@ pub(in crate::command) async fn run(
     let (configuration, undated) = configuration.into_sorted();
     let changes =
         RecentChanges { rollouts: &rollouts, configuration: &configuration, undated: &undated, since, now };
-    if request.output.document().is_some() {
+    if request.output.is_document() {
         outcome.document = Some(changes.json());
     } else if !observations.is_empty() {
         ui.out_lines(&changes.table(request.table_options(ui)));

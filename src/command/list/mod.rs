@@ -22,7 +22,8 @@ use crate::model::text::jsonpath::JsonPath;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::{LabelColumns, TableOptions};
-use crate::render::ui::{TableForm, Ui};
+use crate::render::output_form::OutputForm;
+use crate::render::ui::Ui;
 
 /// The arguments of `list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +41,7 @@ pub struct Request {
     /// The labels that are columns.
     pub labels: LabelColumns,
     /// The output format.
-    pub output: TableForm,
+    pub output: OutputForm,
     /// Whether to watch the rollouts. A snapshot never changes, so it is only read once.
     pub watch: bool,
     /// How long to watch; none for no limit.
@@ -54,7 +55,7 @@ impl Request {
     /// than their rows.
     fn keep(&self, workload: Workload, now: Timestamp) -> Kept {
         match self.output {
-            TableForm::Text | TableForm::Markdown | TableForm::Name
+            OutputForm::Text | OutputForm::Markdown | OutputForm::Name
                 if self.since.is_none() && self.sort_by.is_none() =>
             {
                 let workload = workload.without_managed_fields();
@@ -80,7 +81,7 @@ impl Request {
     pub(super) fn view(&self, observed: &Observation, now: Timestamp) -> Option<RolloutView> {
         let view = RolloutView::of(observed, now);
         let shows_change =
-            matches!(self.output, TableForm::Wide | TableForm::Document(_)) || self.sort_by.is_some();
+            self.output == OutputForm::Wide || self.output.is_document() || self.sort_by.is_some();
         let view = if shows_change || self.since.is_some() { view.with_change(observed) } else { view };
         let is_recent = |since: StartTime| {
             view.change.as_ref().is_some_and(|change| change.start.may_be_since(since.resolve(now)))
@@ -91,11 +92,11 @@ impl Request {
     /// Returns the options of the table at a time.
     pub(super) fn table_options(&self, now: Timestamp) -> TableOptions<'_> {
         TableOptions {
-            wide: self.output == TableForm::Wide,
+            wide: self.output == OutputForm::Wide,
             labels: &self.labels,
             namespaces: self.scope.all_namespaces,
             headers: !self.no_headers,
-            markdown: self.output == TableForm::Markdown,
+            markdown: self.output == OutputForm::Markdown,
             changed_since: self.since.map(|since| since.resolve(now)),
             now,
         }
@@ -150,7 +151,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         rollouts = render::sort_by(rollouts, path)?;
     }
     let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
-    if let TableForm::Document(_) = &request.output {
+    if request.output.is_document() {
         outcome.document = Some(render::json(&shown, &rollouts));
     } else if !(is_empty || rollouts.is_empty() && !outcome.errors.is_empty()) {
         print(&shown, &rollouts, request, source, ui);
@@ -162,7 +163,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 
 /// Prints the rollouts that are shown, of all `rollouts`.
 fn print(shown: &[&RolloutView], rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) {
-    if request.output != TableForm::Name {
+    if request.output != OutputForm::Name {
         let width = ui.terminal().map(|terminal| usize::from(terminal.width));
         return ui.out_lines(&render::table(shown, rollouts, request.table_options(source.now()), width));
     }

@@ -24,7 +24,8 @@ use crate::model::text::go_duration;
 use crate::model::view::{RolloutView, StateCounts, sort};
 use crate::render::list::{WatchedList, event_json};
 use crate::render::message_writer::Frame;
-use crate::render::ui::{DocumentForm, TableForm, Ui};
+use crate::render::output_form::OutputForm;
+use crate::render::ui::Ui;
 use crate::world::Terminal;
 
 /// Changes within this time after the first one are evaluated together. Controllers observe most changes within it.
@@ -65,9 +66,9 @@ pub(in crate::command) async fn run(
         return Ok(outcome);
     }
     outcome.print_errors(ui);
-    let observer = Observer::of_scope(Arc::clone(cluster), queries, request.output != TableForm::Text);
+    let observer = Observer::of_scope(Arc::clone(cluster), queries, request.output != OutputForm::Text);
     let options = request.table_options(cluster.now());
-    let draws = ui.can_draw() && matches!(request.output, TableForm::Text | TableForm::Wide);
+    let draws = ui.can_draw() && matches!(request.output, OutputForm::Text | OutputForm::Wide);
     let mut watch = Watch {
         request,
         cluster,
@@ -269,12 +270,12 @@ impl Watch<'_> {
 
     /// Prints the changed rows: at first all of them with a header.
     fn print(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], is_first: bool, ui: &mut Ui) {
-        if matches!(self.request.output, TableForm::Document(_)) {
+        if self.request.output.is_document() {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
             let changed = changed.iter().map(|rollout| (word, *rollout));
             for (word, rollout) in changed.chain(deleted.iter().map(|rollout| ("deleted", rollout))) {
-                ui.out_streamed(&event_json(word, rollout, elapsed), &DocumentForm::Json);
+                ui.out_streamed(&event_json(word, rollout, elapsed), &self.request.output);
             }
             return;
         }

@@ -27,8 +27,9 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
 use crate::render::change::pods_not_checked;
+use crate::render::output_form::OutputForm;
 use crate::render::preview::{self as render, RefusedObject};
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::ui::Ui;
 use crate::snapshot::files::objects_at;
 use crate::world::{Environment, InputPath};
 
@@ -37,8 +38,8 @@ use crate::world::{Environment, InputPath};
 pub struct Request {
     /// The objects to preview.
     pub applied: AppliedObjects,
-    /// The form of the document; none for words.
-    pub output: Option<DocumentForm>,
+    /// The form of the output.
+    pub output: OutputForm,
     /// The number of equal lines around each change of a unified diff below the words; none for no diff.
     pub unified: Option<usize>,
     /// Whether secret-looking values are shown.
@@ -228,7 +229,7 @@ impl<'a> PreviewPrinter<'a> {
     async fn show(&mut self, preview: &Preview, environment: &Environment, ui: &mut Ui) -> Result<()> {
         self.workloads += 1;
         self.rollouts += usize::from(preview.outcome.is_rollout());
-        if self.request.output.is_some() {
+        if self.request.output.is_document() {
             self.items.push(render::item_json(preview));
             return Ok(());
         }
@@ -250,15 +251,16 @@ impl<'a> PreviewPrinter<'a> {
 
     fn show_refused(&mut self, refused: &RefusedObject, hint: Option<&str>, ui: &mut Ui) {
         self.workloads += 1;
-        match self.request.output {
-            None => ui.out_lines(&[render::refused(refused, self.in_namespaces)]),
-            Some(_) => self.items.push(render::refused_item_json(refused, hint)),
+        if self.request.output.is_document() {
+            self.items.push(render::refused_item_json(refused, hint));
+        } else {
+            ui.out_lines(&[render::refused(refused, self.in_namespaces)]);
         }
     }
 
     /// Prints the last line, or returns the document.
     fn finish(&self, others: &BTreeMap<String, usize>, ui: &mut Ui) -> Option<Value> {
-        if self.request.output.is_some() {
+        if self.request.output.is_document() {
             return Some(render::json_list(&self.items, others));
         }
         if self.workloads != 1 || !others.is_empty() {

@@ -24,9 +24,10 @@ use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepAnswer, StepReport, Stepper, Task};
 use crate::render::hold::replaced_by_recorded;
 use crate::render::message_writer::{Frame, MessageWriter};
+use crate::render::output_form::OutputForm;
 use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, check_output, json};
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::ui::Ui;
 use crate::world::shell::{ShellOutcome, run_shell};
 use crate::world::{Environment, Terminal};
 
@@ -47,7 +48,7 @@ pub(super) struct StepExecutor<'a> {
     field_manager: &'a str,
     /// The command of `--check`.
     check: Option<&'a str>,
-    is_json: bool,
+    output: &'a OutputForm,
     draws: bool,
     logs: ContainerLogs,
     messages: MessageWriter,
@@ -122,9 +123,9 @@ impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
             }
             report if self.draws => ui.err_lines(render::notes(stepper, report, now)),
             StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
-            report if self.is_json => {
+            report if self.output.is_document() => {
                 if let Some(document) = json::document(stepper, report, now) {
-                    ui.out_streamed(&document, &DocumentForm::Json);
+                    ui.out_streamed(&document, self.output);
                 }
             }
             report => {
@@ -146,7 +147,7 @@ impl<'a> StepExecutor<'a> {
         context: &'a Context<'a>,
         field_manager: &'a str,
         check: Option<&'a str>,
-        is_json: bool,
+        output: &'a OutputForm,
         draws: bool,
         messages: MessageWriter,
     ) -> Self {
@@ -154,7 +155,7 @@ impl<'a> StepExecutor<'a> {
             context,
             field_manager,
             check,
-            is_json,
+            output,
             draws,
             logs: ContainerLogs::default(),
             messages,

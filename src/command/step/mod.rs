@@ -21,9 +21,10 @@ use crate::model::hold::plan::{Hold, Plan};
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
 use crate::render::hold::replaced_by_recorded;
+use crate::render::output_form::OutputForm;
 use crate::render::owner_warnings::before_a_plan;
 use crate::render::step::{self as render, Closing, json};
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::ui::Ui;
 use crate::world::process::{Process, Processes};
 
 /// The arguments of `step`.
@@ -40,8 +41,9 @@ pub struct Request {
     pub strict: bool,
     /// Whether to print the plan and write nothing.
     pub dry_run: bool,
-    /// Whether to print JSON, one document on each line, instead of a line for each event, or a live view on a terminal.
-    pub is_json: bool,
+    /// The form of the output: a line for each event, or a live view on a terminal; or a JSON document on one line for each
+    /// event.
+    pub output: OutputForm,
     /// Whether to print lines on a terminal too.
     pub plain: bool,
     /// The field manager.
@@ -92,10 +94,10 @@ async fn step(
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    let draws = !request.is_json && ui.can_draw() && !request.plain;
+    let draws = !request.output.is_document() && ui.can_draw() && !request.plain;
     let (check, messages) = (request.check.as_deref(), ui.messages());
     let mut executor =
-        StepExecutor::new(context, &request.field_manager, check, request.is_json, draws, messages);
+        StepExecutor::new(context, &request.field_manager, check, &request.output, draws, messages);
     let (targets, signals) = ([found.clone()], context.world.signals.clone());
     let processes = &context.world.processes;
     let lock = new_lock(context.user().as_deref(), processes);
@@ -106,7 +108,7 @@ async fn step(
     }
     let closing = Closing::of(&stepper, check, now);
     match stepper.outcome() {
-        Some(outcome) => end(&closing, outcome.clone(), request.is_json, context, ui),
+        Some(outcome) => end(&closing, outcome.clone(), &request.output, context, ui),
         None => Exit::Error.into(), // the loop ends only with an outcome
     }
 }
@@ -128,16 +130,16 @@ async fn show_plan(
     let view = match preview(&options, &observed, nodes.as_deref(), now) {
         Ok(view) => view,
         Err(outcome) => {
-            if request.is_json {
+            if request.output.is_document() {
                 let exit = context.exit(outcome.exit());
-                ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), &DocumentForm::Json);
+                ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), &request.output);
                 return Ok(closed(outcome, exit));
             }
             let check = request.check.as_deref();
             return Ok(end(
                 &Closing { check, ..Closing::before(workload, now) },
                 outcome,
-                request.is_json,
+                &request.output,
                 context,
                 ui,
             ));
@@ -145,8 +147,8 @@ async fn show_plan(
     };
     ui.err_lines_once(before_a_plan(workload).into_iter().chain(replaced_by_recorded(&observed)));
     ui.err_lines(render::equal_goals(&view));
-    if request.is_json {
-        ui.out_streamed(&json::plan(workload, &view), &DocumentForm::Json);
+    if request.output.is_document() {
+        ui.out_streamed(&json::plan(workload, &view), &request.output);
     } else {
         ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
         render::print_obstacles(workload, &view, now, ui);
@@ -168,13 +170,13 @@ fn options(request: &Request, found: &Workload, processes: &Processes) -> StepOp
 fn end(
     closing: &Closing<'_>,
     outcome: StepOutcome,
-    is_json: bool,
+    output: &OutputForm,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
     let exit = context.exit(outcome.exit());
-    if is_json {
-        ui.out_streamed(&json::outcome(closing, &outcome, exit.code()), &DocumentForm::Json);
+    if output.is_document() {
+        ui.out_streamed(&json::outcome(closing, &outcome, exit.code()), output);
     } else {
         render::print_outcome(closing, &outcome, ui);
     }

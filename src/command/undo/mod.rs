@@ -8,7 +8,7 @@ pub use self::prepared::Request;
 use self::prepared::{
     Prepared, asks_once, has_recovered, only_failed, planned, read_all_ahead, refuse_whole_type, target_of,
 };
-use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
+use super::writing_verb::{DryRun, PreparedWrite, Writer};
 use super::{CommandOutcome, follow, preflight};
 use crate::cluster::reader::reread;
 use crate::command::context::Context;
@@ -25,6 +25,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
+use crate::render::output_form::OutputForm;
 use crate::render::ui::Ui;
 use crate::render::{owner_warnings, undo as render};
 
@@ -320,7 +321,7 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writ
     let is_for_stdout = request.diff || !writer.is_real() || writer.ui.terminal().is_some();
     if is_for_stdout || writer.ui.can_ask() || request.failed {
         let preview = render::preview(observed, undo, request.secrets, writer.context.source.now());
-        if is_for_stdout && request.options.output == Output::Text {
+        if is_for_stdout && request.options.output == OutputForm::Text {
             writer.ui.out_lines(&preview);
         } else {
             writer.ui.err_styled(&preview);
@@ -330,7 +331,7 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writ
 
 /// Prints that the template already is that of the target.
 fn print_skipped(workload: &Workload, label: &str, writer: &mut Writer<'_>) {
-    if writer.options.output == Output::Patch {
+    if writer.options.output == OutputForm::Patch {
         writer.ui.out_exact("[]\n"); // an empty patch: there is nothing to change
     } else {
         let line = format!("skipped rollback (current template already matches revision {label})");

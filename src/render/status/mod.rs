@@ -11,7 +11,7 @@ use super::line::Line;
 use super::message_writer::usable_width;
 use super::revisions;
 use super::state_words::{NameContext, gone, named_line, reason, rollback_words, serving_words, state_style};
-use super::ui::{DocumentForm, Ui};
+use super::ui::Ui;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
@@ -27,25 +27,6 @@ use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfigu
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
-
-/// The output format of followed rollouts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReportFormat {
-    /// kubectl's lines on stdout, and on a terminal the causes and what serves below them. Everything else on stderr.
-    Lines,
-    /// A document for each change.
-    Documents(DocumentForm),
-    /// A live frame, redrawn in place.
-    Frames,
-}
-
-impl ReportFormat {
-    /// Returns the text format: frames if the terminal can draw them, unless `wants_lines`.
-    #[must_use]
-    pub fn of_text(ui: &Ui, wants_lines: bool) -> Self {
-        if ui.can_draw() && !wants_lines { Self::Frames } else { Self::Lines }
-    }
-}
 
 /// Prints a report: kubectl's lines and the pods on stdout, present causes and what serves there on a terminal only, and
 /// everything else on stderr. `shows_pods` adds each pod to the end.
