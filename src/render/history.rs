@@ -6,10 +6,11 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::{age, start_age};
-use super::columns::{aligned, code, markdown, number_cell, or_dash};
+use super::columns::{code, number_cell, or_dash};
 use super::json::{document, workload_json};
 use super::line::{Line, Style};
-use super::narrow::{Narrowing, Room, narrowed};
+use super::narrow::Narrowing;
+use super::table::TableLayout;
 use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::api::object::drop_managed_fields;
@@ -20,68 +21,26 @@ use crate::model::observation::{Observation, Role};
 use crate::model::revision::{Integrity, PodCount, Revision, RevisionNumber, Revisions};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::history::{History, HistoryEntry};
-use crate::world::Terminal;
-
-/// The options of a table of `history`.
-#[derive(Clone, Copy, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
-pub struct HistoryTableOptions {
-    /// Whether to show names, digests and images too.
-    pub wide: bool,
-    /// Whether the table is in Markdown.
-    pub markdown: bool,
-    /// Whether to show the namespaces.
-    pub namespaces: bool,
-    /// Whether to print only rows: without the lines above them, and without the count below them.
-    pub rows_only: bool,
-    /// The terminal to fit the table into; none for a pipe, where nothing is shortened.
-    pub terminal: Option<Terminal>,
-}
-
-impl HistoryTableOptions {
-    /// Returns the lines of a table with these columns. The narrowings are for a terminal that it does not fit into; nothing of
-    /// the wide table is shortened.
-    pub(super) fn lines(
-        self,
-        columns: &[&str],
-        rows: impl Iterator<Item = Vec<Line>>,
-        narrowings: &[Narrowing],
-    ) -> Vec<Line> {
-        let has_header = self.markdown || !self.rows_only; // a table in Markdown always has a header
-        let header = has_header.then(|| columns.iter().map(Line::of).collect());
-        let rows: Vec<Vec<Line>> = header.into_iter().chain(rows).collect();
-        match self.terminal.filter(|_| !self.wide) {
-            _ if self.markdown => markdown(&rows),
-            Some(terminal) => {
-                let room = Room { width: terminal.width.into(), has_header, lines_below: usize::MAX };
-                narrowed(rows, columns, narrowings, room).concat()
-            }
-            None => aligned(rows),
-        }
-    }
-}
 
 /// Returns the history of one workload as a header line and a table.
 #[must_use]
-pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
-    let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let mut lines = match options {
-        HistoryTableOptions { rows_only: true, .. } => Vec::new(),
-        HistoryTableOptions { markdown: true, .. } => {
-            vec![Line::of(code(&header(history, options))), Line::default()]
-        }
-        _ => Line::of(header(history, options)).wrapped("  ", width, usize::MAX),
+pub fn table(history: &History<'_>, layout: TableLayout<'_>) -> Vec<Line> {
+    let header = header(history, layout);
+    let mut lines = match layout {
+        TableLayout { headers: false, .. } => Vec::new(),
+        _ if layout.is_markdown() => vec![Line::of(code(&header)), Line::default()],
+        _ => layout.wrapped(header),
     };
     if history.entries.is_empty() {
-        lines.extend((!options.rows_only).then(|| Line::of("No rollout history found.")));
+        lines.extend(layout.headers.then(|| Line::of("No rollout history found.")));
         return lines;
     }
     let mut columns = vec!["REVISION", "AGE", "PODS", "STATE", "CHANGES", "CHANGE-CAUSE"];
-    if options.wide {
+    if layout.is_wide() {
         columns.extend(["NAME", "DIGEST", "IMAGES"]);
     }
-    let rows = history.entries.iter().map(|entry| row(entry, history, options.wide));
-    lines.extend(options.lines(&columns, rows, NARROWINGS));
+    let rows = history.entries.iter().map(|entry| row(entry, history, layout.is_wide()));
+    lines.extend(layout.lines(&columns, rows, NARROWINGS));
     lines
 }
 
@@ -95,10 +54,10 @@ const NARROWINGS: &[Narrowing] = &[
     Narrowing::LeaveOut("PODS"),
 ];
 
-fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
+fn header(history: &History<'_>, layout: TableLayout<'_>) -> String {
     let workload = &history.observation.workload;
     let mut header = workload.reference();
-    if options.namespaces {
+    if layout.namespaces {
         header += &format!(" -n {}", workload.object().namespace());
     }
     match &history.author {

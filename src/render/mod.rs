@@ -26,6 +26,7 @@ mod revisions;
 pub mod state_words;
 pub mod status;
 pub mod step;
+pub mod table;
 pub mod template_form;
 pub mod template_text;
 pub mod ui;

@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 
 use super::age::{in_utc, start_age};
 use super::columns::{number_cell, or_dash};
-use super::history::{HistoryTableOptions, cause, change_words};
+use super::history::{cause, change_words};
 use super::json::{cause_json, document, workload_json};
 use super::line::{Line, Style};
 use super::list;
 use super::narrow::Narrowing;
 use super::state_words::{progress, state_style};
 use super::status::started_before;
+use super::table::TableLayout;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Role;
@@ -68,37 +69,37 @@ const LESS_NARROW: &[Narrowing] = &[
 impl RecentChanges<'_> {
     /// Returns the table, with a last line that counts the changes.
     #[must_use]
-    pub fn table(&self, options: HistoryTableOptions) -> Vec<Line> {
+    pub fn table(&self, layout: TableLayout<'_>) -> Vec<Line> {
         // An age means nothing to a reader of the ticket.
-        let start = if options.markdown { "TIME" } else { "AGO" };
+        let start = if layout.is_markdown() { "TIME" } else { "AGO" };
         let mut columns = vec![start, "OBJECT", "REVISION", "CHANGES", "BY", "NOW"];
-        if options.namespaces {
+        if layout.namespaces {
             columns.insert(1, "NAMESPACE");
         }
-        if options.wide {
+        if layout.is_wide() {
             columns.extend(["TIME", "NAME", "CHANGE-CAUSE"]);
         }
-        let rollouts = self.rollouts.iter().map(|one| (one.used.start, self.rollout_row(one, options)));
+        let rollouts = self.rollouts.iter().map(|one| (one.used.start, self.rollout_row(one, layout)));
         let configuration = self.configuration.iter();
         let configuration =
-            configuration.map(|one| (UseStart::At(one.change.time), self.configuration_row(one, options)));
+            configuration.map(|one| (UseStart::At(one.change.time), self.configuration_row(one, layout)));
         let mut rows: Vec<_> = rollouts.chain(configuration).collect();
         // Newest first. The rollouts of one workload stay in their order.
         rows.sort_by_key(|(start, _)| Reverse(start.earliest()));
-        let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-        let narrowings = if width < LEAST_WIDTH { NARROW } else { LESS_NARROW };
+        let is_narrow = layout.width.is_some_and(|width| width < LEAST_WIDTH);
+        let narrowings = if is_narrow { NARROW } else { LESS_NARROW };
         let is_empty = rows.is_empty();
         let rows = rows.into_iter().map(|(_, row)| row);
-        let mut lines = if is_empty { Vec::new() } else { options.lines(&columns, rows, narrowings) };
-        if options.rows_only {
+        let mut lines = if is_empty { Vec::new() } else { layout.lines(&columns, rows, narrowings) };
+        if !layout.headers {
             return lines;
         }
-        lines.extend((options.markdown && !lines.is_empty()).then(Line::default));
-        lines.extend(Line::of(self.count()).wrapped("  ", width, usize::MAX));
+        lines.extend((layout.is_markdown() && !lines.is_empty()).then(Line::default));
+        lines.extend(layout.wrapped(self.count()));
         lines
     }
 
-    fn rollout_row(&self, rollout: &RecentRollout<'_>, options: HistoryTableOptions) -> Vec<Line> {
+    fn rollout_row(&self, rollout: &RecentRollout<'_>, layout: TableLayout<'_>) -> Vec<Line> {
         let (workload, used) = (&rollout.observed.workload, &rollout.used);
         let cause = cause(used.revision).unwrap_or_else(|| "<none>".to_owned());
         let facts = [
@@ -109,10 +110,10 @@ impl RecentChanges<'_> {
             outcome_of(rollout),
         ];
         let wide = [used.revision.name.as_str(), &cause];
-        self.row(used.start, workload.object().namespace(), facts, wide, options)
+        self.row(used.start, workload.object().namespace(), facts, wide, layout)
     }
 
-    fn configuration_row(&self, changed: &ConfigurationChange, options: HistoryTableOptions) -> Vec<Line> {
+    fn configuration_row(&self, changed: &ConfigurationChange, layout: TableLayout<'_>) -> Vec<Line> {
         let facts = [
             Line::of(changed.object.target()),
             Line::default(),
@@ -121,7 +122,7 @@ impl RecentChanges<'_> {
             pods_of_change(changed),
         ];
         let start = UseStart::At(changed.change.time);
-        self.row(start, &changed.object.namespace, facts, [""; 2], options)
+        self.row(start, &changed.object.namespace, facts, [""; 2], layout)
     }
 
     /// Returns a row: OBJECT, REVISION, CHANGES, BY and NOW, and in the wide table NAME and CHANGE-CAUSE.
@@ -131,17 +132,17 @@ impl RecentChanges<'_> {
         namespace: &str,
         facts: [Line; 5],
         wide: [&str; 2],
-        options: HistoryTableOptions,
+        layout: TableLayout<'_>,
     ) -> Vec<Line> {
         let time = match start {
             UseStart::At(time) => time.to_string(),
             UseStart::Between { earliest, .. } => format!("after {earliest}"),
         };
         let age = start_age(start, self.now);
-        let mut cells = vec![Line::of(if options.markdown { &time } else { &age })];
-        cells.extend(options.namespaces.then(|| Line::of(namespace)));
+        let mut cells = vec![Line::of(if layout.is_markdown() { &time } else { &age })];
+        cells.extend(layout.namespaces.then(|| Line::of(namespace)));
         cells.extend(facts);
-        if options.wide {
+        if layout.is_wide() {
             cells.push(Line::of(time));
             cells.extend(wide.map(Line::of));
         }

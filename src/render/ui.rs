@@ -71,6 +71,12 @@ impl Ui {
         self.out.terminal()
     }
 
+    /// Returns the width of the terminal of stdout, if it is one.
+    #[must_use]
+    pub fn width(&self) -> Option<usize> {
+        self.terminal().map(|terminal| terminal.width.into())
+    }
+
     /// Whether a user can be asked: stdin and stderr are terminals.
     #[must_use]
     pub fn can_ask(&self) -> bool {

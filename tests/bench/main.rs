@@ -19,7 +19,9 @@ use rollout2::model::revision::Revisions;
 use rollout2::model::revision::template::Template;
 use rollout2::model::status::verdict;
 use rollout2::model::view::history::History;
-use rollout2::render::history::{HistoryTableOptions, table};
+use rollout2::render::history::table;
+use rollout2::render::output_form::OutputForm;
+use rollout2::render::table::TableLayout;
 use serde_json::{Value, json};
 
 /// The measured runs of each case, after a warm-up.
@@ -74,7 +76,8 @@ fn history() -> std::io::Result<Case> {
     let observed = observed(Shape { revisions: 1_000, pods: 10, crashing: false })?;
     Ok(Box::new(move || {
         let history = History::of(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH);
-        black_box(table(&history, HistoryTableOptions { wide: true, ..HistoryTableOptions::default() }));
+        let layout = TableLayout { form: &OutputForm::Wide, namespaces: false, headers: true, width: None };
+        black_box(table(&history, layout));
     }))
 }
 

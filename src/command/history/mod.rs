@@ -18,6 +18,7 @@ use crate::model::view::history::History;
 use crate::render::history as render;
 use crate::render::json::list_document;
 use crate::render::output_form::OutputForm;
+use crate::render::table::TableLayout;
 use crate::render::ui::Ui;
 
 /// The arguments of `history`.
@@ -43,13 +44,12 @@ impl Request {
         self.revision.is_none() && !matches!(self.output, OutputForm::Name | OutputForm::Yaml)
     }
 
-    fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {
-        render::HistoryTableOptions {
-            wide: self.output == OutputForm::Wide,
-            markdown: self.output == OutputForm::Markdown,
+    fn table_layout(&self, ui: &Ui) -> TableLayout<'_> {
+        TableLayout {
+            form: &self.output,
             namespaces: self.scope.all_namespaces,
-            rows_only: self.no_headers,
-            terminal: ui.terminal(),
+            headers: !self.no_headers,
+            width: ui.width(),
         }
     }
 }
@@ -119,7 +119,7 @@ fn show(
                 }
             }
         }
-        (_, None) => ui.out_lines(&render::table(&history(), request.table_options(ui))),
+        (_, None) => ui.out_lines(&render::table(&history(), request.table_layout(ui))),
         (_, Some(word)) => {
             let revision = find_revision(word, "--revision ", observed)?;
             let template = render::described_template(&observed.workload, revision);

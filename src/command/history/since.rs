@@ -74,7 +74,7 @@ pub(in crate::command) async fn run(
     if request.output.is_document() {
         outcome.document = Some(changes.json());
     } else if !observations.is_empty() {
-        ui.out_lines(&changes.table(request.table_options(ui)));
+        ui.out_lines(&changes.table(request.table_layout(ui)));
     }
     Ok(outcome)
 }

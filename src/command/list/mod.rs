@@ -21,8 +21,9 @@ use crate::model::text::go_duration::StartTime;
 use crate::model::text::jsonpath::JsonPath;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
-use crate::render::list::{LabelColumns, TableOptions};
+use crate::render::list::{LabelColumns, ListColumns};
 use crate::render::output_form::OutputForm;
+use crate::render::table::TableLayout;
 use crate::render::ui::Ui;
 
 /// The arguments of `list`.
@@ -89,16 +90,12 @@ impl Request {
         self.since.is_none_or(is_recent).then_some(view)
     }
 
-    /// Returns the options of the table at a time.
-    pub(super) fn table_options(&self, now: Timestamp) -> TableOptions<'_> {
-        TableOptions {
-            wide: self.output == OutputForm::Wide,
+    /// Returns the columns of the table.
+    pub(super) fn columns(&self, width: Option<usize>) -> ListColumns<'_> {
+        let (namespaces, headers) = (self.scope.all_namespaces, !self.no_headers);
+        ListColumns {
+            layout: TableLayout { form: &self.output, namespaces, headers, width },
             labels: &self.labels,
-            namespaces: self.scope.all_namespaces,
-            headers: !self.no_headers,
-            markdown: self.output == OutputForm::Markdown,
-            changed_since: self.since.map(|since| since.resolve(now)),
-            now,
         }
     }
 }
@@ -164,8 +161,9 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 /// Prints the rollouts that are shown, of all `rollouts`.
 fn print(shown: &[&RolloutView], rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) {
     if request.output != OutputForm::Name {
-        let width = ui.terminal().map(|terminal| usize::from(terminal.width));
-        return ui.out_lines(&render::table(shown, rollouts, request.table_options(source.now()), width));
+        let (columns, now) = (request.columns(ui.width()), source.now());
+        let since = request.since.map(|since| since.resolve(now));
+        return ui.out_lines(&render::table(shown, rollouts, columns, since, now));
     }
     for rollout in shown {
         let workload = &rollout.workload;

@@ -67,13 +67,12 @@ pub(in crate::command) async fn run(
     }
     outcome.print_errors(ui);
     let observer = Observer::of_scope(Arc::clone(cluster), queries, request.output != OutputForm::Text);
-    let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, OutputForm::Text | OutputForm::Wide);
     let mut watch = Watch {
         request,
         cluster,
         observer,
-        list: WatchedList::new(options),
+        list: WatchedList::new(request.columns(None)),
         rows: Vec::new(),
         begun: now,
         evaluated: None,

@@ -29,7 +29,6 @@ use crate::world::process::{Process, Processes};
 
 /// The arguments of `step`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Request {
     /// The workload.
     pub target: NamedTarget,

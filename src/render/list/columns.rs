@@ -11,8 +11,9 @@ use crate::render::age::{age, start_age};
 use crate::render::cause::cause_style;
 use crate::render::columns::or_dash;
 use crate::render::line::{Line, Style};
-use crate::render::narrow::{INDENT, Narrowing, Room, narrowed};
+use crate::render::narrow::{INDENT, Narrowing};
 use crate::render::state_words::state_style;
+use crate::render::table::TableLayout;
 
 /// The labels that are columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,91 +24,89 @@ pub struct LabelColumns {
     pub has_all: bool,
 }
 
-/// The options of the table.
+/// The columns of the table.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
-pub struct TableOptions<'a> {
-    /// Whether to show images and the last change of the template too.
-    pub wide: bool,
+pub struct ListColumns<'a> {
+    /// How the table is printed.
+    pub layout: TableLayout<'a>,
     /// The labels to show.
     pub labels: &'a LabelColumns,
-    /// Whether to show the namespaces.
-    pub namespaces: bool,
-    /// Whether to print the header and the last line.
-    pub headers: bool,
-    /// Whether the table is in Markdown, which always has a header.
-    pub markdown: bool,
-    /// The time since which the templates of all rollouts changed, if that was asked for.
-    pub changed_since: Option<Timestamp>,
-    /// The time that ages are relative to.
-    pub now: Timestamp,
 }
 
 /// A column: its name, and the cell of a rollout at a moment.
 type Column = (&'static str, fn(&RolloutView, Timestamp) -> Line);
 
-/// Returns the columns without those of labels, which are before the last one, the cause.
-fn columns(options: TableOptions<'_>) -> Vec<Column> {
-    let always: [Column; 6] = [
-        ("WORKLOAD", |one, _| Line::of(one.workload.target())),
-        ("REVISION", |one, _| Line::of(revision(one))),
-        (STATE, |one, _| state(one)),
-        ("UPDATED", |one, _| updated(one)),
-        ("AVAILABLE", |one, _| available(one)),
-        ("SINCE", |one, now| or_dash(one.since.map(|since| age(since, now)))),
-    ];
-    let mut columns = always.to_vec();
-    if options.namespaces {
-        columns.insert(0, ("NAMESPACE", |one, _| Line::of(one.workload.object().namespace())));
-    }
-    if options.wide {
-        columns.push(("IMAGES", |one, _| {
-            let images: Vec<_> = one.workload.template().images().into_iter().map(within_line).collect();
-            Line::of(images.join(","))
-        }));
-        columns.push(("CHANGED", |one, now| {
-            or_dash(one.change.as_ref().map(|change| start_age(change.start, now)))
-        }));
-        columns.push(("BY", |one, _| or_dash(one.change.as_ref().and_then(|change| change.by.as_ref()))));
-    }
-    columns.push(("CAUSE", |one, _| cause(one)));
-    columns
-}
-
 /// The name of the column of states.
-pub(super) const STATE: &str = "STATE";
+const STATE: &str = "STATE";
 
-/// Returns the names of the columns.
-pub(super) fn names(options: TableOptions<'_>) -> Vec<&'static str> {
-    columns(options).into_iter().map(|(name, _)| name).collect()
-}
+impl ListColumns<'_> {
+    /// Returns the columns without those of labels, which are before the last one, the cause.
+    fn facts(self) -> Vec<Column> {
+        let always: [Column; 6] = [
+            ("WORKLOAD", |one, _| Line::of(one.workload.target())),
+            ("REVISION", |one, _| Line::of(revision(one))),
+            (STATE, |one, _| state(one)),
+            ("UPDATED", |one, _| updated(one)),
+            ("AVAILABLE", |one, _| available(one)),
+            ("SINCE", |one, now| or_dash(one.since.map(|since| age(since, now)))),
+        ];
+        let mut columns = always.to_vec();
+        if self.layout.namespaces {
+            columns.insert(0, ("NAMESPACE", |one, _| Line::of(one.workload.object().namespace())));
+        }
+        if self.layout.is_wide() {
+            columns.push(("IMAGES", |one, _| {
+                let images: Vec<_> = one.workload.template().images().into_iter().map(within_line).collect();
+                Line::of(images.join(","))
+            }));
+            columns.push(("CHANGED", |one, now| {
+                or_dash(one.change.as_ref().map(|change| start_age(change.start, now)))
+            }));
+            columns.push(("BY", |one, _| or_dash(one.change.as_ref().and_then(|change| change.by.as_ref()))));
+        }
+        columns.push(("CAUSE", |one, _| cause(one)));
+        columns
+    }
 
-/// Returns the header. As in kubectl, that of a label is its name without its prefix.
-pub(super) fn header(options: TableOptions<'_>) -> Vec<Line> {
-    let name = |key: &String| Line::of(key.rsplit('/').next().unwrap_or_default().to_uppercase());
-    let labels = options.labels.keys.iter().map(name);
-    let labels = labels.chain(options.labels.has_all.then(|| Line::of("LABELS")));
-    with_labels(names(options).into_iter().map(Line::of).collect(), labels)
+    /// Returns the names of the columns, which are empty for those of labels.
+    pub(super) fn names(self) -> Vec<&'static str> {
+        let names = self.facts().into_iter().map(|(name, _)| name).collect();
+        let labels = self.labels.keys.len() + usize::from(self.labels.has_all);
+        with_labels(names, std::iter::repeat_n("", labels))
+    }
+
+    /// Returns the index of the column of states.
+    pub(super) fn state(self) -> usize {
+        self.names().iter().position(|column| *column == STATE).unwrap_or_default()
+    }
+
+    /// Returns the header. As in kubectl, that of a label is its name without its prefix.
+    pub(super) fn header(self) -> Vec<Line> {
+        let name = |key: &String| Line::of(key.rsplit('/').next().unwrap_or_default().to_uppercase());
+        let labels = self.labels.keys.iter().map(name);
+        let labels = labels.chain(self.labels.has_all.then(|| Line::of("LABELS")));
+        with_labels(self.facts().into_iter().map(|(name, _)| Line::of(name)).collect(), labels)
+    }
+
+    /// Returns the row of a rollout.
+    pub(super) fn row(self, rollout: &RolloutView, now: Timestamp) -> Vec<Line> {
+        let object = rollout.workload.object();
+        let one = |key: &String| Line::of(object.label(key).unwrap_or_default());
+        let labels = self.labels.keys.iter().map(one);
+        let labels = labels.chain(self.labels.has_all.then(|| Line::of(labels_of(object))));
+        with_labels(self.facts().into_iter().map(|(_, cell)| cell(rollout, now)).collect(), labels)
+    }
+
+    /// Returns how the table fits into a narrow terminal.
+    pub(super) fn narrowings(self) -> &'static [Narrowing] {
+        if self.layout.is_wide() { WIDE_NARROWINGS } else { NARROWINGS }
+    }
 }
 
 /// Adds the cells of labels to a row, before the cause.
-fn with_labels(mut row: Vec<Line>, labels: impl Iterator<Item = Line>) -> Vec<Line> {
+fn with_labels<T>(mut row: Vec<T>, labels: impl Iterator<Item = T>) -> Vec<T> {
     let cause = row.pop();
     row.into_iter().chain(labels).chain(cause).collect()
-}
-
-/// Returns the index of the column with a name.
-pub(super) fn index_of(name: &str, options: TableOptions<'_>) -> usize {
-    names(options).iter().position(|column| *column == name).unwrap_or_default()
-}
-
-/// Returns the row of a rollout.
-pub(super) fn row(rollout: &RolloutView, options: TableOptions<'_>) -> Vec<Line> {
-    let object = rollout.workload.object();
-    let one = |key: &String| Line::of(object.label(key).unwrap_or_default());
-    let labels = options.labels.keys.iter().map(one);
-    let labels = labels.chain(options.labels.has_all.then(|| Line::of(labels_of(object))));
-    with_labels(columns(options).into_iter().map(|(_, cell)| cell(rollout, options.now)).collect(), labels)
 }
 
 /// Returns all labels, as kubectl prints them: `app=web,tier=front`.
@@ -189,13 +188,3 @@ const NARROWINGS: &[Narrowing] = &[
 
 /// How the wide table does.
 const WIDE_NARROWINGS: &[Narrowing] = &[Narrowing::Below("CAUSE"), Narrowing::Shorten("IMAGES", 12)];
-
-/// Returns the lines of each row, as they fit into the room.
-pub(super) fn fitted(rows: Vec<Vec<Line>>, options: TableOptions<'_>, room: Room) -> Vec<Vec<Line>> {
-    let narrowings = if options.wide { WIDE_NARROWINGS } else { NARROWINGS };
-    let mut names = names(options);
-    let cause = names.pop();
-    names.resize(names.len() + options.labels.keys.len() + usize::from(options.labels.has_all), "");
-    names.extend(cause);
-    narrowed(rows, &names, narrowings, room)
-}

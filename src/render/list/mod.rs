@@ -4,17 +4,17 @@ mod columns;
 mod watch;
 
 pub(super) use columns::cause;
-pub use columns::{LabelColumns, TableOptions};
+pub use columns::{LabelColumns, ListColumns};
 pub use watch::{WatchedList, event_json};
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use self::columns::{command_below, fitted, header, row};
+use self::columns::command_below;
 use super::age::in_utc;
-use super::columns::{aligned, markdown};
 use super::json::{document, merge, rollout_json};
 use super::line::Line;
-use super::narrow::Room;
+use super::table::TableLayout;
 use crate::error::{Error, Result};
 use crate::model::kind::strategy::update_strategy;
 use crate::model::status::uses::TemplateChange;
@@ -26,45 +26,38 @@ use crate::model::view::{RolloutView, StateCounts};
 /// The width into which the wide table fits on a narrower terminal.
 const WIDE: usize = 120;
 
-/// Returns the table of the shown rollouts, with a last line that counts the states of all. It fits a terminal of a
-/// `width`, and the wide table one of at least 120 columns. The command of a hold goes below its row where it fits.
+/// Returns the table of the shown rollouts, with a last line that counts the states of all, and with `--since` names the time
+/// `changed_since`. It fits its terminal, and the wide table one of at least 120 columns. The command of a hold goes below its
+/// row where it fits.
 #[must_use]
 pub fn table(
     shown: &[&RolloutView],
     all: &[RolloutView],
-    options: TableOptions<'_>,
-    width: Option<usize>,
+    columns: ListColumns<'_>,
+    changed_since: Option<Timestamp>,
+    now: Timestamp,
 ) -> Vec<Line> {
-    let has_header = (options.headers || options.markdown) && !shown.is_empty();
-    let rows = shown.iter().map(|rollout| row(rollout, options));
-    let rows: Vec<_> = has_header.then(|| header(options)).into_iter().chain(rows).collect();
-    let mut lines = match width {
-        _ if shown.is_empty() => Vec::new(),
-        _ if options.markdown => {
-            let blank = options.headers.then(Line::default);
-            markdown(&rows).into_iter().chain(blank).collect()
-        }
-        Some(width) => {
-            let width = if options.wide { width.max(WIDE) } else { width };
-            let room = Room { width, has_header, lines_below: usize::MAX };
-            let mut blocks = fitted(rows, options, room);
-            for (block, rollout) in blocks.iter_mut().skip(usize::from(has_header)).zip(shown) {
+    let layout = columns.layout;
+    let mut lines = Vec::new();
+    if !shown.is_empty() {
+        let rows = shown.iter().map(|rollout| columns.row(rollout, now));
+        let rows: Vec<_> = layout.has_header().then(|| columns.header()).into_iter().chain(rows).collect();
+        let width = layout.width.map(|width| if layout.is_wide() { width.max(WIDE) } else { width });
+        let layout = TableLayout { width, ..layout };
+        let mut blocks = layout.blocks(rows, &columns.names(), columns.narrowings());
+        if let Some(width) = width.filter(|_| !layout.is_markdown()) {
+            for (block, rollout) in blocks.iter_mut().skip(usize::from(layout.has_header())).zip(shown) {
                 block.extend(command_below(rollout).filter(|line| line.cells() <= width));
             }
-            blocks.concat()
         }
-        None => aligned(rows),
-    };
-    let width = width.unwrap_or(usize::MAX);
-    let last = options.headers.then(|| last_line(all, options).wrapped("  ", width, usize::MAX));
-    lines.extend(last.unwrap_or_default());
+        lines = blocks.concat();
+        lines.extend((layout.is_markdown() && layout.headers).then(Line::default));
+    }
+    if layout.headers {
+        let since = changed_since.map(|since| format!("; changed since {}", in_utc(since, now)));
+        lines.extend(layout.wrapped(StateCounts::of(all).words() + &since.unwrap_or_default()));
+    }
     lines
-}
-
-/// Returns `2 workloads: 1 failed, 1 complete`, or with `--since` `2 workloads: 1 failed, 1 complete; changed since 14:10 UTC`.
-fn last_line(all: &[RolloutView], options: TableOptions<'_>) -> Line {
-    let since = options.changed_since.map(|since| format!("; changed since {}", in_utc(since, options.now)));
-    Line::of(StateCounts::of(all).words() + &since.unwrap_or_default())
 }
 
 /// Sorts rollouts by what a JSONPath finds first in the item of each: numbers by value, and text as kubectl does, so that

@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::columns::{STATE, TableOptions, fitted, header, index_of, row};
+use super::columns::ListColumns;
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
@@ -13,7 +13,7 @@ use crate::render::columns::{aligned, widths};
 use crate::render::json::event_document;
 use crate::render::line::{Line, Style};
 use crate::render::message_writer::{Frame, usable_height, usable_width};
-use crate::render::narrow::Room;
+use crate::render::narrow::{Room, narrowed};
 use crate::world::Terminal;
 
 /// The most lines of one cause on a terminal, so that it does not push other rollouts away.
@@ -22,7 +22,7 @@ const CAUSE_LINES: usize = 3;
 /// The rollouts of `list --watch`.
 #[derive(Debug)]
 pub struct WatchedList<'a> {
-    options: TableOptions<'a>,
+    columns: ListColumns<'a>,
     /// The widths of the columns of the lines that were printed; empty before the first ones.
     widths: Vec<usize>,
 }
@@ -30,26 +30,26 @@ pub struct WatchedList<'a> {
 impl<'a> WatchedList<'a> {
     /// Creates an empty list.
     #[must_use]
-    pub fn new(options: TableOptions<'a>) -> Self {
-        Self { options, widths: Vec::new() }
+    pub fn new(columns: ListColumns<'a>) -> Self {
+        Self { columns, widths: Vec::new() }
     }
 
     /// Returns the lines of changed and of deleted rollouts, in the columns of the lines before; the first ones below a
     /// header.
     pub fn lines(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], now: Timestamp) -> Vec<Line> {
-        let options = TableOptions { now, ..self.options };
-        let header = (options.headers && self.widths.is_empty()).then(|| header(options));
-        let changed = changed.iter().map(|rollout| row(rollout, options));
+        let columns = self.columns;
+        let header = (columns.layout.headers && self.widths.is_empty()).then(|| columns.header());
+        let changed = changed.iter().map(|rollout| columns.row(rollout, now));
         let deleted = deleted.iter().map(|rollout| {
-            let mut row = row(rollout, options);
-            row[index_of(STATE, options)] = Line::of("deleted");
+            let mut row = columns.row(rollout, now);
+            row[columns.state()] = Line::of("deleted");
             row
         });
         let rows = header.into_iter().chain(changed).chain(deleted);
         let mut widest: Vec<_> = self.widths.iter().map(|width| Line::of(" ".repeat(*width))).collect();
         if widest.is_empty() {
             // A later row can have a longer state than the first ones.
-            widest.resize(index_of(STATE, options), Line::default());
+            widest.resize(columns.state(), Line::default());
             widest.push(Line::of(" ".repeat(widest_state())));
         }
         let rows: Vec<Vec<Line>> = std::iter::once(widest).chain(rows).collect();
@@ -70,14 +70,16 @@ impl<'a> WatchedList<'a> {
         size: Terminal,
     ) -> Frame {
         let height = if is_last { usize::MAX } else { usable_height(size) };
-        let options = TableOptions { now, ..self.options };
-        let room = Room { width: usable_width(size), has_header: options.headers, lines_below: CAUSE_LINES };
+        let (columns, has_header) = (self.columns, self.columns.layout.headers);
+        let room = Room { width: usable_width(size), has_header, lines_below: CAUSE_LINES };
         let possible = shown.get(..height.min(shown.len())).unwrap_or_default();
-        let rows =
-            possible.iter().map(|(rollout, is_changed)| marked(*is_changed, options, row(rollout, options)));
-        let header = options.headers.then(|| marked(false, options, header(options)));
-        let mut blocks = fitted(header.into_iter().chain(rows).collect(), options, room).into_iter();
-        let mut lines: Vec<Line> = blocks.by_ref().take(usize::from(options.headers)).flatten().collect();
+        let rows = possible
+            .iter()
+            .map(|(rollout, is_changed)| marked(*is_changed, columns, columns.row(rollout, now)));
+        let header = has_header.then(|| marked(false, columns, columns.header()));
+        let rows = header.into_iter().chain(rows).collect();
+        let mut blocks = narrowed(rows, &columns.names(), columns.narrowings(), room).into_iter();
+        let mut lines: Vec<Line> = blocks.by_ref().take(usize::from(has_header)).flatten().collect();
         let mut hidden = shown;
         for block in blocks {
             let others = usize::from(hidden.len() > 1); // the line that counts the hidden ones
@@ -99,12 +101,12 @@ impl<'a> WatchedList<'a> {
 
 /// Returns a row with a `*` before it if it has changed, and with a cell for its state that has room for every state.
 /// Otherwise each change of a state would move the columns after it.
-fn marked(is_changed: bool, options: TableOptions<'_>, mut row: Vec<Line>) -> Vec<Line> {
+fn marked(is_changed: bool, columns: ListColumns<'_>, mut row: Vec<Line>) -> Vec<Line> {
     let mark = Line::styled(Style::Warning, if is_changed { "*" } else { " " });
     if let Some(first) = row.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
     }
-    if let Some(state) = row.get_mut(index_of(STATE, options)) {
+    if let Some(state) = row.get_mut(columns.state()) {
         *state = std::mem::take(state).padded_to(widest_state());
     }
     row

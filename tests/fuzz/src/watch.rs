@@ -11,7 +11,9 @@ use rollout2::model::revision::Revisions;
 use rollout2::model::view::RolloutView;
 use rollout2::model::view::history::History;
 use rollout2::render::cause::cause_in_width;
+use rollout2::render::output_form::OutputForm;
 use rollout2::render::state_words::NameContext;
+use rollout2::render::table::TableLayout;
 use rollout2::render::{history, status};
 
 /// Reads the lines of a watch.
@@ -49,9 +51,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
     });
     assert!(lines.all(|line| !line.text().contains('\n')));
     assert!(status::json::document(&view, &[]).to_string().ends_with('}'));
-    let table = rollout2::render::line::text_of(
-        &history::table(&History::of(&observed, now), history::HistoryTableOptions::default()),
-        false,
-    );
+    let layout = TableLayout { form: &OutputForm::Text, namespaces: false, headers: true, width: None };
+    let table = rollout2::render::line::text_of(&history::table(&History::of(&observed, now), layout), false);
     assert_eq!(table.lines().count(), 2 + observed.revisions.len(), "{table}");
 }
