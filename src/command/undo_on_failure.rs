@@ -59,13 +59,18 @@ pub(super) async fn undo_on_failure(
         if is_unknown { RollbackResult::unknown(error) } else { RollbackResult::not_written(error) }
     };
     loop {
+        // A rollback that is stored late may be complete already.
+        let may_have_recovered = |observed: &Observation| {
+            let is_stored = |(patch, _): &(Patch, _)| is_applied(patch, observed.workload.object());
+            unless_recovered && !unanswered.as_ref().is_some_and(is_stored)
+        };
         let read = tokio::select! {
             biased;
             _ = stopped.wait_for(|is_stopped| *is_stopped) => {
                 let error = Error::new(ErrorKind::Refused, "a signal ended the command before the write");
                 return Err(failed(is_unknown, &error));
             }
-            read = read_failed(workload, unless_recovered, source, messages) => read,
+            read = read_failed(workload, may_have_recovered, source, messages) => read,
         };
         let written = match read {
             Ok(None) => {
@@ -162,16 +167,16 @@ async fn missing_right_for(workload: &Workload, field_manager: &str, source: &So
     )
 }
 
-/// Reads a workload again. None if it has recovered: its rollout has completed since its failure, and stays so in a second
-/// reading, after the time in which a container that starts may crash.
+/// Reads a workload again. None if it may and has recovered: its rollout has completed since its failure, and stays so in a
+/// second reading, after the time in which a container that starts may crash.
 async fn read_failed(
     found: &Workload,
-    unless_recovered: bool,
+    may_have_recovered: impl Fn(&Observation) -> bool,
     source: &Source,
     messages: &MessageWriter,
 ) -> Result<Option<Observation>> {
     let observed = read_again(found, source, messages).await?;
-    if !unless_recovered || !is_complete_and_ready(&observed) {
+    if !may_have_recovered(&observed) || !is_complete_and_ready(&observed) {
         return Ok(Some(observed));
     }
     let (name, period) = (found.target(), go_duration::short(SETTLE_TIME));

@@ -418,6 +418,44 @@ async fn a_rollback_without_an_answer_is_sent_again_once_a_read_shows_that_it_is
     }
 }
 
+/// The connection is lost before the answer, and the server executes the first request only while the second one is under way.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_that_the_server_applies_late_is_applied_once() {
+    let (cluster, web) = released().await;
+    cluster.advance(60).await;
+    let patches = || Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::ResetStream);
+    // The first PATCH asks for the right to write.
+    cluster.sim.fault(patches().after(1).once());
+    let slow = FaultAction::Delay(Duration::from_secs(10));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), slow).after(2).once());
+    let late = cluster.sim.clone();
+    let applied = tokio::spawn(async move {
+        let sent = loop {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let is_rollback =
+                |one: &RecordedRequest| one.method == "PATCH" && one.query.get("dryRun").is_empty();
+            let mut sent: Vec<_> = late.requests().into_iter().filter(is_rollback).collect();
+            if sent.len() == 2 {
+                break sent.swap_remove(0);
+            }
+        };
+        let request = http::Request::builder()
+            .method("PATCH")
+            .uri(format!("{}?fieldManager=kubectl-rollout2", sent.path));
+        let request =
+            request.header("Content-Type", "application/json-patch+json").body(sent.body.to_vec()).unwrap();
+        kube::Client::new(late.service(), "default").request::<Value>(request).await.unwrap()
+    });
+    let output = cluster.status("deployment/web --undo-on-failure --fail-fast=5s").await;
+    assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
+    let stored = applied.await.unwrap();
+    assert_eq!(stored["metadata"]["generation"], 3);
+    let generation = cluster.sim.store(|store| store.get(&web).unwrap()["metadata"]["generation"].clone());
+    assert_eq!(generation, 3, "the template was written once");
+    output.reports("rolled back to revision 1 (now 3)");
+    output.reports("to take this back: kubectl rollout2 undo deployment/web -n default --to 2\n");
+}
+
 /// A read before a rollback is repeated for a minute, but not after the workload was deleted.
 #[tokio::test(start_paused = true)]
 async fn a_rollback_that_cannot_be_prepared_now_is_tried_again() {
