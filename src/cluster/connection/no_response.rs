@@ -124,7 +124,7 @@ impl ApiServer {
     fn alert_received(&self, why: &str) -> RequestError {
         if why.ends_with("HandshakeFailure") {
             let why = "the server has no algorithm in common with this program's TLS library, \
-                       which lacks P-521 keys";
+                       which lacks P-521 keys that kubectl accepts";
             return RequestError::NotConnected(self.tls_error(why).hint(WITHOUT_P521));
         }
         let hint = format!(
@@ -214,7 +214,7 @@ mod tests {
             (
                 IoError::other(TlsError::AlertReceived(AlertDescription::HandshakeFailure)),
                 "TLS with in-process:80 failed: the server has no algorithm in common with this program's TLS \
-                 library, which lacks P-521 keys",
+                 library, which lacks P-521 keys that kubectl accepts",
                 refused,
             ),
             (IoError::other("reset"), "the connection to in-process:80 was lost: reset", lost),
