@@ -1,16 +1,13 @@
 //! The arguments of `diff`, and their lowering.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::scope::read_one_target;
 use super::values::{DOCUMENTS, count, output_form};
 use crate::command::Access;
-use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
+use crate::command::diff::elsewhere::Elsewhere;
 use crate::command::diff::{Request, TemplateRef};
 use crate::command::targets::NamedTarget;
-use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
@@ -24,10 +21,9 @@ use crate::render::output_form::OutputForm;
 /// containers, env and envFrom. Values whose names look secret (env, headers, arguments, annotations), and
 /// credentials in other values, are shown as ***.
 ///
-/// The other workload is in another namespace, context or file. Workloads elsewhere are compared without the
+/// The other workload is in another namespace or context. Workloads elsewhere are compared without the
 /// namespace in the template's metadata and without generated fields: the metadata that servers write, hash
-/// labels, and the annotation of `kubectl rollout restart`. A file is compared without the API server's
-/// defaults too.
+/// labels, and the annotation of `kubectl rollout restart`. To compare a manifest, use preview or kubectl diff.
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
@@ -56,11 +52,6 @@ pub(super) struct DiffArgs {
     #[arg(long, value_name = "NAME")]
     with_context: Option<String>,
 
-    /// Compare with the workload in these manifests or recorded objects: a file, a directory, or - for standard
-    /// input
-    #[arg(long, value_name = "FILE|DIR|-", conflicts_with = "with_context")]
-    with_file: Option<PathBuf>,
-
     /// The revision of the other workload [default: live]
     #[arg(long, value_name = "REV", allow_hyphen_values = true)]
     with_revision: Option<String>,
@@ -74,8 +65,8 @@ pub(super) struct DiffArgs {
 
     /// The output format: json and yaml have the changes, and what they do to a pod
     ///
-    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
-    /// custom-columns-file=FILE print this document in kubectl's dialect of JSONPath.
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and custom-columns=SPEC print this document in kubectl's dialect
+    /// of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS), default_value = "", hide_default_value = true)]
     output: OutputForm,
 
@@ -93,7 +84,6 @@ Examples:
   kubectl rollout2 diff cloneset/web --stat
   kubectl rollout2 diff deployment/web --with-namespace staging
   kubectl rollout2 diff deployment/web --with-context prod --with-revision 5
-  kubectl rollout2 diff deployment/web --with-file web.yaml --exit-code
   kubectl rollout2 diff deployment/web statefulset/web
 
 Environment:
@@ -108,7 +98,7 @@ impl DiffArgs {
             }
             sides => (sides, None),
         };
-        let elsewhere = self.elsewhere(other, access)?;
+        let elsewhere = self.elsewhere(other)?;
         let (from, to) = match (sides, &elsewhere) {
             ([], None) => {
                 (TemplateRef::Revision(RevisionWord::Back(1)), TemplateRef::Revision(RevisionWord::Current))
@@ -128,25 +118,18 @@ impl DiffArgs {
     }
 
     /// Returns where the other workload is; none to compare templates of one workload.
-    fn elsewhere(&self, workload: Option<NamedTarget>, access: &Access) -> Result<Option<Elsewhere>> {
+    fn elsewhere(&self, workload: Option<NamedTarget>) -> Result<Option<Elsewhere>> {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
         namespace.as_deref().map_or(Ok(()), untrusted::check_namespace)?;
-        let origin = match (&self.with_context, &self.with_file) {
-            (Some(name), _) => ElsewhereOrigin::Context(name.clone()),
-            (None, Some(path)) => ElsewhereOrigin::File(path.clone().into()),
-            (None, None) => ElsewhereOrigin::Same,
-        };
-        if let ElsewhereOrigin::File(path) = &origin {
-            check_stdin_once(access.snapshot.iter().chain([path]))?;
-        }
-        if workload.is_some() || namespace.is_some() || origin != ElsewhereOrigin::Same {
-            return Ok(Some(Elsewhere { workload, namespace, origin }));
+        let context = self.with_context.clone();
+        if workload.is_some() || namespace.is_some() || context.is_some() {
+            return Ok(Some(Elsewhere { workload, namespace, context }));
         }
         match &self.with_revision {
             None if self.with_namespace.is_some() => Err(Error::usage("--with-namespace has no name")),
             None => Ok(None),
             Some(_) => Err(Error::usage("--with-revision needs another workload to compare with")
-                .hint("add --with-namespace, --with-context or --with-file, or a second workload")),
+                .hint("add --with-namespace or --with-context, or a second workload")),
         }
     }
 

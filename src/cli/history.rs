@@ -46,8 +46,7 @@ pub(super) struct HistoryArgs {
     /// The output format
     ///
     /// markdown is the table for a ticket or a chat. json contains the facts of the table in one document, and jsonpath=TEMPLATE,
-    /// jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print parts of it. With --revision,
-    /// these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
+    /// jsonpath-as-json=TEMPLATE and custom-columns=SPEC print parts of it. With --revision, these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
     /// of json.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES), default_value = "", hide_default_value = true)]
     output: OutputForm,

@@ -117,8 +117,8 @@ pub(super) struct ListArgs {
     ///
     /// wide adds the images, and when and by which field manager the template was changed last. markdown is the
     /// table for a ticket or a chat.
-    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
-    /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and custom-columns=SPEC print the document of json in kubectl's
+    /// dialect of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES), default_value = "", hide_default_value = true)]
     output: OutputForm,
 }

@@ -30,7 +30,8 @@ pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<
     words.find(|word| program.find_subcommand(word).is_some())
 }
 
-/// Returns the hint for a flag before its verb, for a flag of other verbs, and for the beginning of flags. clap compares
+/// Returns the hint for a flag before its verb, for a flag of other verbs, for the beginning of flags, and for the two ways to
+/// read a manifest without a server that no longer exist. clap compares
 /// only the letters, and with the connection flags too, so its suggestion would be wrong.
 fn flag_hint(
     clap_error: &clap::Error,
@@ -45,6 +46,11 @@ fn flag_hint(
     };
     let flag = argument.split('=').next().and_then(|flag| flag.strip_prefix("--"))?;
     let verb = verb?;
+    if matches!((verb, flag), ("diff", "with-file") | ("preview", "applied")) {
+        return Some(
+            "to compare a manifest: kubectl rollout2 preview -f FILE, or kubectl diff -f FILE".to_owned(),
+        );
+    }
     let verbs = program.get_subcommands().filter(|verb| flags(verb).any(|known| known == flag));
     let verbs: Vec<_> = verbs.map(clap::Command::get_name).collect();
     if verbs.contains(&verb) {

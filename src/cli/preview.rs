@@ -2,15 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::PathBuf;
 
 use clap::Args;
 
 use super::diff::DiffFormatArgs;
 use super::values::{DOCUMENTS, fixed_form, go_bool};
 use crate::command::Access;
-use crate::command::preview::{AppliedObjects, ApplyArgs, Request, input_of};
-use crate::command::targets::manifest::check_stdin_once;
+use crate::command::preview::{ApplyArgs, Request, input_of};
 use crate::error::{Error, Result};
 use crate::render::output_form::OutputForm;
 
@@ -54,15 +52,6 @@ pub(super) struct PreviewArgs {
     #[arg(long, value_name = "strict|warn|ignore|true|false")]
     validate: Option<String>,
 
-    /// Read the objects as the API server would store them instead of running kubectl: a file, or - for standard
-    /// input
-    #[arg(
-        long,
-        value_name = "FILE|-",
-        conflicts_with_all = ["files", "kustomize", "recursive", "selector", "server_side", "field_manager", "validate"]
-    )]
-    applied: Option<PathBuf>,
-
     /// Print a unified diff of the templates too
     #[arg(long, conflicts_with = "output")]
     diff: bool,
@@ -84,7 +73,6 @@ Examples:
   kubectl rollout2 preview -f shop/
   kubectl rollout2 preview -k overlays/prod --diff
   kubectl rollout2 preview -f web.yaml --server-side --exit-code
-  kubectl rollout2 preview --applied applied.json
 
 Environment:
   KUBECTL                the program to run [default: KUBECTL_PATH of kubectl 1.37, or kubectl]
@@ -97,30 +85,25 @@ impl PreviewArgs {
     pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
         let (output, exit_code, secrets) = (self.output.clone(), self.exit_code, self.format.secrets());
         let unified = self.diff.then_some(self.format.context);
-        let applied = self.applied(access, stdin)?;
-        Ok(Request { applied, output, unified, secrets, exit_code })
+        let apply = self.apply(access, stdin)?;
+        Ok(Request { apply, output, unified, secrets, exit_code })
     }
 
-    fn applied(self, access: &Access, stdin: &mut dyn Read) -> Result<AppliedObjects> {
-        let snapshot = access.snapshot.as_ref();
-        if let Some(path) = self.applied {
-            let path = path.into();
-            check_stdin_once(snapshot.into_iter().chain([&path]))?;
-            return Ok(AppliedObjects::recorded(&path, stdin));
-        }
+    fn apply(self, access: &Access, stdin: &mut dyn Read) -> Result<ApplyArgs> {
         if self.files.is_empty() && self.kustomize.is_none() {
-            return Err(Error::usage("no manifest is given: use -f, -k or --applied")
-                .hint("kubectl rollout2 preview --help"));
+            return Err(
+                Error::usage("no manifest is given: use -f or -k").hint("kubectl rollout2 preview --help")
+            );
         }
-        if snapshot.is_some() {
-            return Err(Error::usage("kubectl cannot apply to recorded objects: with --from, use --applied")
+        if access.snapshot.is_some() {
+            return Err(Error::usage("kubectl cannot apply to recorded objects: preview needs a cluster")
                 .hint("kubectl rollout2 preview --help"));
         }
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Error::usage("standard input cannot be used for multiple arguments"));
         }
         let input = input_of(&self.files, stdin);
-        Ok(AppliedObjects::Kubectl(self.apply_args(input)))
+        Ok(self.apply_args(input))
     }
 
     /// Returns what `kubectl apply` is called with.

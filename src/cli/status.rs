@@ -75,9 +75,8 @@ pub(super) struct StatusArgs {
 
     /// The output format: json is one document per line for each change, then one with the verdict
     ///
-    /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
-    /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
-    /// JSONPath.
+    /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and
+    /// custom-columns=SPEC print them in kubectl's dialect of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS), default_value = "", hide_default_value = true)]
     output: OutputForm,
 

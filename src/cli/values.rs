@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use crate::command::read_template;
 use crate::error::Result;
 use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration;
@@ -138,15 +137,14 @@ fn template_form(value: &str) -> OtherValue<OutputForm> {
         "" => Err("template format specified but no template given".to_owned()),
         text => JsonPath::parse(text).map_err(|why| format!("error parsing jsonpath {text}, {why}")),
     };
-    let file = || read_template(template).map_err(|error| error.to_string());
     let form = match name.to_ascii_lowercase().as_str() {
         "" if value.is_empty() => return Some(Ok(OutputForm::Text)),
         "jsonpath" => path(template).map(TemplateForm::JsonPath),
         "jsonpath-as-json" => path(template).map(TemplateForm::JsonPathAsJson),
-        "jsonpath-file" => file().and_then(|text| path(&text)).map(TemplateForm::JsonPath),
+        "jsonpath-file" => Err(format!("-o {name} is not supported; use -o jsonpath=\"$(cat FILE)\"")),
         "custom-columns" => CustomColumns::parse(template).map(TemplateForm::CustomColumns),
         "custom-columns-file" => {
-            file().and_then(|text| CustomColumns::parse_file(&text)).map(TemplateForm::CustomColumns)
+            Err(format!("-o {name} is not supported; use -o custom-columns=HEADER:PATH,..."))
         }
         word @ ("go-template" | "template") => Err(match jsonpath_of(template) {
             Some(path) => format!("-o {word} is not supported; use -o jsonpath='{path}'"),

@@ -30,8 +30,7 @@ pub(super) struct WriteArgs {
 
     /// The output format: the name, the object after the change, or (with --dry-run=client) the patch
     ///
-    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE
-    /// print the object as kubectl does.
+    /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and custom-columns=SPEC print the object as kubectl does.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(FORMS), default_value = "", hide_default_value = true, help_heading = WRITING)]
     output: OutputForm,
 

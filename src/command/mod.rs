@@ -35,7 +35,6 @@ use crate::render::json::{error_document, with_errors};
 use crate::render::message_writer::MessageWriter;
 use crate::render::output_form::OutputForm;
 use crate::render::ui::Ui;
-use crate::snapshot::files::read_text;
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
@@ -213,14 +212,4 @@ fn print_documents(verb: &Verb, outcome: &mut CommandOutcome, ui: &mut Ui) -> Re
 /// Returns a listener that prints the notices of the transport to stderr.
 fn listener(messages: MessageWriter) -> Listener {
     Listener::new(move |notice| messages.err_line(notice))
-}
-
-/// Returns the content of the file of `-o jsonpath-file` or `-o custom-columns-file`.
-///
-/// # Errors
-/// When the file cannot be read, or is not text.
-pub fn read_template(path: &str) -> Result<String, Error> {
-    read_text(path.as_ref()).map_err(|error| {
-        Error::new(ErrorKind::File, format!("cannot read the template {path:?}")).caused_by(error)
-    })
 }

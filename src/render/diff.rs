@@ -113,8 +113,6 @@ pub struct OtherWorkload {
     pub workload: Workload,
     /// Its context, if it is another one.
     pub context: Option<String>,
-    /// The file that it is from.
-    pub file: Option<String>,
     /// The fields that differ and belong to the place, which are left out.
     pub not_compared: Vec<TemplatePath>,
 }
@@ -135,7 +133,6 @@ pub fn json(
         json!({
             "workload": workload_json(&with.workload),
             "context": with.context,
-            "file": with.file,
             "notCompared": not_compared,
         })
     });

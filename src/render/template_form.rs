@@ -87,32 +87,6 @@ impl CustomColumns {
         columns.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Parses the content of a file: a line of headers, and a line of JSONPaths.
-    ///
-    /// # Errors
-    /// kubectl's message.
-    pub fn parse_file(text: &str) -> Result<Self, String> {
-        let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        let mut line = |name| {
-            lines.next().ok_or_else(|| {
-                format!(
-                    "invalid template, missing {name} line. Expected format is one line of space separated headers, \
-                     one line of space separated column specs."
-                )
-            })
-        };
-        let (headers, paths) = (line("header")?, line("spec")?);
-        if headers.len() != paths.len() {
-            return Err(format!(
-                "number of headers ({}) and field specifications ({}) don't match",
-                headers.len(),
-                paths.len()
-            ));
-        }
-        let columns = headers.into_iter().zip(paths).map(|(header, path)| Column::parse(header, path));
-        columns.collect::<Result<_, _>>().map(Self)
-    }
-
     /// Returns the table of documents.
     ///
     /// # Errors
@@ -208,19 +182,6 @@ mod tests {
         let table = columns.table([&document], true).unwrap();
         assert_eq!(table.lines().count(), 2, "{table:?}");
         assert!(!table.contains(['\t', '\u{1b}']), "{table:?}");
-    }
-
-    #[test]
-    fn a_file_has_a_line_of_headers_and_a_line_of_paths() {
-        let columns = CustomColumns::parse("NAME:.metadata.name,KIND:kind");
-        assert_eq!(CustomColumns::parse_file("NAME  KIND\n{.metadata.name}\t{kind}\n"), columns);
-        for (text, message) in [
-            ("", "invalid template, missing header line."),
-            ("NAME", "invalid template, missing spec line."),
-            ("NAME KIND\n.kind", "number of headers (2) and field specifications (1) don't match"),
-        ] {
-            assert!(CustomColumns::parse_file(text).unwrap_err().starts_with(message), "{text:?}");
-        }
     }
 
     #[test]

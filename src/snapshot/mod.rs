@@ -120,24 +120,6 @@ impl Snapshot {
         found.map(|record| object_of(record, &self.origin)).transpose()
     }
 
-    /// Returns the object with this name, in this namespace or else in any. A manifest may set no namespace.
-    ///
-    /// # Errors
-    /// When there is none, when several namespaces have one, and when it cannot be parsed.
-    pub fn only_named(&self, type_: &ResourceType, name: &str, namespace: &str) -> Result<Object> {
-        let named = |record: &&Record| record.is_a(type_) && record.name() == name;
-        let named: Vec<_> = self.records.iter().filter(named).collect();
-        let target = format!("{}/{name}", type_.cli_name());
-        match (named.iter().find(|record| record.namespace() == namespace), named.as_slice()) {
-            (Some(record), _) | (None, [record]) => object_of(record, &self.origin),
-            (None, []) => Err(Error::new(ErrorKind::NotFound, format!("{} has no {target}", self.origin))),
-            (None, [..]) => {
-                let message = format!("{} has {target} in several namespaces", self.origin);
-                Err(Error::usage(message).hint("choose one with --with-namespace"))
-            }
-        }
-    }
-
     /// Lists the objects of a type in one namespace, or in all, and returns what `keep` makes of each. Only one object
     /// is in memory at a time.
     ///

@@ -3,8 +3,6 @@
 //! Every request takes one second of simulated time, so the duration of a command is the number of its sequential
 //! requests.
 
-use std::ffi::OsString;
-
 use harness::cluster::observed;
 use harness::many_workloads::{Shape, WorkloadGenerator};
 use harness::prelude::*;
@@ -12,7 +10,6 @@ use simcluster::Clock;
 use tokio::time::Instant;
 
 use crate::status::stale_configuration::reading;
-use harness::files::{file, program};
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);
 
@@ -136,13 +133,9 @@ async fn a_preview_needs_two_round_trips() {
     let observed = observed(&cluster.sim, &key(&DEPLOYMENTS, "web")).unwrap();
     let mut applied = observed.workload.object().json().clone();
     applied["spec"]["template"]["spec"]["containers"][0]["image"] = "app:4.0".into();
-    let run = Run::of(["preview", "--applied", "-"]).stdin(applied.to_string());
-    assert_eq!(count_round_trips_of(run, &cluster.sim).await, (2, 4)); // quotas too, beside the workload
     // While kubectl runs, the simulated time advances too.
-    let kubectl = program("kubectl", &format!("cat <<'END'\n{applied}\nEND\n"));
-    let args: [OsString; 3] = ["preview".into(), "-f".into(), file("web.yaml", "").into()];
-    let run = Run::of(args).env("KUBECTL", kubectl).env("PATH", "/usr/bin:/bin");
-    assert_eq!(count_round_trips_of(run, &cluster.sim).await.1, 4);
+    let run = Run::of(["preview", "-f", "-"]).stdin(applied.to_string()).kubectl_applies();
+    assert_eq!(count_round_trips_of(run, &cluster.sim).await.1, 4); // quotas too, beside the workload
     let requests = cluster.sim.requests();
     assert_eq!(requests[3].at.duration_since(requests[0].at).as_secs(), 1);
 }

@@ -19,8 +19,8 @@ const LINES: [(&str, TestedCluster, &str); 25] = [
     ("history", Kruise, "cloneset/web; asts/db; ads/agent; all"),
     ("diff", Shop, "deployment/web; ds/agent; sts/db"),
     ("diff", Kruise, "cloneset/web; asts/db; ads/agent"),
-    ("preview", Shop, "--applied tests/data/preview/shop.json"),
-    ("preview", Kruise, "--applied tests/data/preview/kruise.json"),
+    ("preview", Shop, "-f tests/data/preview/shop.json"),
+    ("preview", Kruise, "-f tests/data/preview/kruise.json"),
     (
         "status",
         Shop,

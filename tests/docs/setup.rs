@@ -95,7 +95,10 @@ pub(crate) async fn run_as_user(
         }
     };
     cluster.forget_requests();
-    let run = Run::of(line.split(' ')).in_process(cluster.service_for("gina"), "shop").run_async();
+    let run = Run::of(line.split(' '))
+        .kubectl_applies()
+        .in_process(cluster.service_for("gina"), "shop")
+        .run_async();
     let work = async {
         loop {
             if let Some(controllers) = &mut controllers {

@@ -18,7 +18,10 @@ fn pods(cluster: &Cluster) -> BTreeSet<String> {
 async fn preview_and_change(cluster: &Cluster, key: &Key, change: &Value) -> (String, Value) {
     let applied = merged(cluster.object(key), &json!({"spec": change})).to_string();
     let preview = async |args: &[&str]| {
-        let run = cluster.command(["preview", "--applied", "-"].iter().chain(args)).stdin(applied.clone());
+        let run = cluster
+            .command(["preview", "-f", "-"].iter().chain(args))
+            .stdin(applied.clone())
+            .kubectl_applies();
         let output = run.run_async().await;
         output.ends(0);
         output.transcript

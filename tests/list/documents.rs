@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::list::objects::{every_state, list};
-use harness::files::file;
 
 #[test]
 fn json_is_one_document() {
@@ -86,18 +85,13 @@ fn templates_print_the_document() {
 }
 
 #[test]
-fn templates_can_be_in_files() {
-    let columns = file("columns", "NAME STATE\n.workload.name {.state}\n");
-    let columns = format!("custom-columns-file={}", columns.display());
-    let path = format!("jsonpath-file={}", file("path", "{.items[*].workload.name}\n").display());
-    for (form, stdout) in [(columns, "NAME       STATE\ncheckout   failed\n"), (path, "checkout\n")] {
-        let output = list(&every_state(), &["deploy", "-A", "--state", "failed", "-o", &form]);
-        assert_eq!((output.stdout.as_str(), output.exit), (stdout, 0), "{}", output.stderr);
+fn a_template_in_a_file_is_refused_with_the_form_to_use() {
+    for (form, hint) in [
+        ("jsonpath-file=nowhere", "use -o jsonpath=\"$(cat FILE)\""),
+        ("custom-columns-file=nowhere", "use -o custom-columns=HEADER:PATH,..."),
+    ] {
+        let output = list(&every_state(), &["deploy", "-A", "-o", form]);
+        let name = form.trim_end_matches("=nowhere");
+        output.ends(2).reports(&format!("-o {name} is not supported; {hint}"));
     }
-}
-
-#[test]
-fn a_template_that_cannot_be_read_is_a_usage_error() {
-    let output = list(&every_state(), &["deploy", "-A", "-o", "jsonpath-file=nowhere"]);
-    output.ends(2).reports("cannot read the template \"nowhere\": No such file or directory");
 }

@@ -75,8 +75,7 @@ async fn standard_input_is_given_to_kubectl() {
 
 #[tokio::test]
 async fn a_missing_kubectl_is_an_error_that_says_so() {
-    let hint = "hint: set KUBECTL to the path of kubectl, or read its output: kubectl apply --dry-run=server -o json ... \
-                | kubectl rollout2 preview --applied -\n";
+    let hint = "hint: set KUBECTL to the path of kubectl\n";
     let run = preview_with("no-such-kubectl".as_ref(), &["-f", MANIFEST, "--exit-code"]);
     let ended = run_on(&cluster(), run).await;
     assert!(
@@ -249,10 +248,6 @@ async fn an_object_with_a_generated_name_is_an_error_as_for_kubectl() {
     let program = listing(&directory, &[job], "", "");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src"])).await;
     ended.ends(1).reports("kubectl: error: the reason of kubectl\n");
-    let file = directory.file("all.json");
-    let run =
-        Run::of(["preview", "--applied"]).arg(file).arg("--from").arg(data().join("shop/snapshot.json"));
-    run.run_async().await.ends(1).prints("no workload\n").reports(error);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! `preview`: the program on recorded objects, and with a program in kubectl's place.
+//! `preview` of recorded objects on a simulated cluster, with a program in kubectl's place.
 
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 

@@ -8,15 +8,14 @@ use crate::preview::setup::{
     Directory, MANIFEST, changed, cluster, cluster_with, list, preview_with, run_on, shop,
 };
 
-/// `preview --applied - ARGS...` of these objects against the recorded shop.
-fn preview(objects: &[Value], args: &[&str]) -> harness::Output {
-    let shop = data().join("shop/snapshot.json");
-    let run = Run::of(["preview", "--applied", "-"].iter().chain(args)).arg("--from").arg(shop);
-    run.stdin(list(objects)).run()
+/// `preview -f - ARGS...` of these objects against the recorded shop.
+async fn preview(objects: &[Value], args: &[&str]) -> harness::Output {
+    let run = Run::of(["preview", "-f", "-"].iter().chain(args)).kubectl_applies();
+    run_on(&cluster(), run.stdin(list(objects))).await
 }
 
-#[test]
-fn every_outcome_has_its_words() {
+#[tokio::test]
+async fn every_outcome_has_its_words() {
     let several = [
         changed("Deployment", "web", image_change("shop/web:2.0")),
         changed("Deployment", "checkout", |object| object["spec"]["replicas"] = 5.into()),
@@ -28,7 +27,7 @@ fn every_outcome_has_its_words() {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}}),
         json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "db"}}),
     ];
-    let ended = preview(&several, &[]);
+    let ended = preview(&several, &[]).await;
     insta::assert_snapshot!(ended.transcript, @"
     deployment/web  revision 5 -> new revision 6
       container web   image   shop/web:1.1 -> shop/web:2.0
@@ -52,38 +51,38 @@ fn every_outcome_has_its_words() {
     ended.ends(0);
 }
 
-#[test]
-fn an_object_without_a_namespace_is_in_that_of_the_command() {
+#[tokio::test]
+async fn an_object_without_a_namespace_is_in_that_of_the_command() {
     let web = || {
         changed("Deployment", "web", |object| {
             object["metadata"].as_object_mut().unwrap().remove("namespace");
         })
     };
-    assert_eq!(preview(&[web()], &[]).stdout, "deployment/web  no change\n");
-    assert_eq!(preview(&[web()], &["-n", "other"]).stdout, "deployment/web  is created with 4 pods\n");
-    let json: Value = serde_json::from_str(&preview(&[web()], &["-o", "json"]).stdout).unwrap();
+    assert_eq!(preview(&[web()], &[]).await.stdout, "deployment/web  no change\n");
+    assert_eq!(preview(&[web()], &["-n", "other"]).await.stdout, "deployment/web  is created with 4 pods\n");
+    let json: Value = serde_json::from_str(&preview(&[web()], &["-o", "json"]).await.stdout).unwrap();
     assert_eq!(json["items"][0]["workload"]["namespace"], "shop");
 }
 
-#[test]
-fn a_paused_deployment_gets_its_pods_when_it_is_resumed() {
+#[tokio::test]
+async fn a_paused_deployment_gets_its_pods_when_it_is_resumed() {
     let cart = changed("Deployment", "web", |object| {
         object["metadata"]["name"] = "cart".into();
         object["spec"]["paused"] = true.into();
     });
-    let ended = preview(std::slice::from_ref(&cart), &[]);
+    let ended = preview(std::slice::from_ref(&cart), &[]).await;
     assert_eq!(ended.stdout, "deployment/cart  is created paused, with 4 pods when it is resumed\n");
-    let json: Value = serde_json::from_str(&preview(&[cart], &["-o", "json"]).stdout).unwrap();
+    let json: Value = serde_json::from_str(&preview(&[cart], &["-o", "json"]).await.stdout).unwrap();
     assert_eq!(
         (&json["items"][0]["outcome"], &json["items"][0]["afterPause"]),
         (&json!("created"), &json!(true))
     );
 }
 
-#[test]
-fn a_unified_diff_is_printed_on_request() {
+#[tokio::test]
+async fn a_unified_diff_is_printed_on_request() {
     let ended =
-        preview(&[changed("Deployment", "web", image_change("shop/web:2.0"))], &["--diff", "-U", "1"]);
+        preview(&[changed("Deployment", "web", image_change("shop/web:2.0"))], &["--diff", "-U", "1"]).await;
     insta::assert_snapshot!(ended.transcript, @"
     deployment/web  revision 5 -> new revision 6
       container web   image   shop/web:1.1 -> shop/web:2.0
@@ -99,8 +98,8 @@ fn a_unified_diff_is_printed_on_request() {
     ");
 }
 
-#[test]
-fn the_exit_code_depends_on_a_rollout() {
+#[tokio::test]
+async fn the_exit_code_depends_on_a_rollout() {
     let web = || changed("Deployment", "web", |_| ());
     for (objects, exit) in [
         (vec![web()], 0),
@@ -110,43 +109,43 @@ fn the_exit_code_depends_on_a_rollout() {
         (vec![changed("Deployment", "web", |object| object["metadata"]["name"] = "cart".into())], 1),
         (vec![json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}})], 0),
     ] {
-        assert_eq!(preview(&objects, &["--exit-code"]).exit, exit, "{objects:?}");
-        assert_eq!(preview(&objects, &[]).exit, 0);
+        assert_eq!(preview(&objects, &["--exit-code"]).await.exit, exit, "{objects:?}");
+        assert_eq!(preview(&objects, &[]).await.exit, 0);
     }
 }
 
-#[test]
-fn json_and_yaml_have_the_same_facts() {
+#[tokio::test]
+async fn json_and_yaml_have_the_same_facts() {
     let objects = [
         changed("StatefulSet", "db", image_change("shop/db:3.0")),
         json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}),
     ];
-    let json: Value = serde_json::from_str(&preview(&objects, &["-o", "json"]).stdout).unwrap();
+    let json: Value = serde_json::from_str(&preview(&objects, &["-o", "json"]).await.stdout).unwrap();
     let page = std::fs::read_to_string(data().join("../../docs/json.md")).unwrap();
     let (_, section) = page.split_once("## `PreviewList`").unwrap();
     let example = section.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert_eq!(json, serde_json::from_str::<Value>(example).unwrap(), "docs/json.md has this example");
-    let yaml: Value = serde_saphyr::from_str(&preview(&objects, &["-o", "yaml"]).stdout).unwrap();
+    let yaml: Value = serde_saphyr::from_str(&preview(&objects, &["-o", "yaml"]).await.stdout).unwrap();
     assert_eq!(json, yaml);
 }
 
-#[test]
-fn secret_values_are_masked_unless_shown() {
+#[tokio::test]
+async fn secret_values_are_masked_unless_shown() {
     let secret = changed("Deployment", "web", |object| {
         object["spec"]["template"]["spec"]["containers"][0]["env"] =
             json!([{"name": "DB_PASSWORD", "value": "hunter2"}]);
         object["metadata"]["annotations"]["note"] = "token: hunter2".into();
     });
     for args in [&[][..], &["--diff"], &["-o", "json"], &["-o", "yaml"]] {
-        let ended = preview(std::slice::from_ref(&secret), args);
+        let ended = preview(std::slice::from_ref(&secret), args).await;
         assert!(!ended.transcript.contains("hunter2"), "{}", ended.transcript);
     }
-    assert!(preview(&[secret], &["--show-values"]).stdout.contains("hunter2"));
+    assert!(preview(&[secret], &["--show-values"]).await.stdout.contains("hunter2"));
 }
 
-#[test]
-fn warnings_go_to_stderr() {
-    let owned = |change: fn(&mut Value)| {
+#[tokio::test]
+async fn warnings_go_to_stderr() {
+    let owned = async |change: fn(&mut Value)| {
         let mut shop = shop();
         let items = shop["items"].as_array_mut().unwrap();
         let web =
@@ -157,23 +156,21 @@ fn warnings_go_to_stderr() {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web".into();
         let mut after = web.clone();
         change(&mut after);
-        let directory = Directory::new();
-        let (before, after) = (
-            directory.write("before.json", &shop.to_string()),
-            directory.write("after.json", &after.to_string()),
-        );
-        Run::of(["preview", "--applied"]).arg(after).arg("--from").arg(before).run()
+        let cluster = SimCluster::builder().snapshot(&shop).unwrap().build();
+        let run = Run::of(["preview", "-f", "-"]).kubectl_applies().stdin(after.to_string());
+        run_on(&cluster, run).await
     };
     let ended = owned(|object| {
         object["spec"]["paused"] = false.into();
         object["spec"]["revisionHistoryLimit"] = 1.into();
-    });
+    })
+    .await;
     insta::assert_snapshot!(ended.stderr, @"
     warning: it ends the pause of deployment/web
     warning: Helm manages deployment/web too and may revert the change
     warning: revisionHistoryLimit 1 of deployment/web removes revisions 1, 3, 4
     ");
-    let ended = owned(|_| ());
+    let ended = owned(|_| ()).await;
     insta::assert_snapshot!(ended.transcript, @"
     deployment/web  no change
     warning: the tag of image shop/web is not fixed: applying deployment/web again replaces no pod
@@ -223,31 +220,25 @@ async fn workloads_of_several_namespaces_are_told_apart() {
 fn mistakes_of_usage_are_refused() {
     let help = "hint: kubectl rollout2 preview --help\n";
     for (args, error) in [
-        (&[][..], format!("no manifest is given: use -f, -k or --applied\n{help}")),
+        (&[][..], format!("no manifest is given: use -f or -k\n{help}")),
         (
             &["-f", "x", "--from", "y"],
-            format!("kubectl cannot apply to recorded objects: with --from, use --applied\n{help}"),
+            format!("kubectl cannot apply to recorded objects: preview needs a cluster\n{help}"),
         ),
         (&["-f", "-", "-f", "-"], "standard input cannot be used for multiple arguments\n".to_owned()),
-        (
-            &["--applied", "-", "--from", "-"],
-            "standard input cannot be used for multiple arguments\n".to_owned(),
-        ),
         (
             &["-f", "x", "-k", "y"],
             format!("the argument '--filename <FILE|DIR|->' cannot be used with '--kustomize <DIR>'\n{help}"),
         ),
         (
             &["--applied", "x", "--field-manager", "ci"],
-            format!(
-                "the argument '--applied <FILE|->' cannot be used with '--field-manager <MANAGER>'\n{help}"
-            ),
+            "unexpected argument '--applied' found\n\
+             hint: to compare a manifest: kubectl rollout2 preview -f FILE, or kubectl diff -f FILE\n"
+                .to_owned(),
         ),
     ] {
         let ended = Run::of(["preview"].iter().chain(args)).run();
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", 2), "{args:?}");
         assert_eq!(ended.stderr, format!("error: {error}"), "{args:?}");
     }
-    let ended = Run::of(["preview", "--applied", "/does/not/exist", "--from", "/does/not/exist"]).run();
-    ended.ends(2);
 }

@@ -20,12 +20,10 @@ fn cases() -> Vec<(String, Value)> {
 }
 
 /// `preview ARGS...` of a recorded case.
-fn preview(case: &Value, args: &[&str]) -> Output {
-    let directory = Directory::new();
-    let applied = directory.write("applied.json", &case["applied"].to_string());
-    let before = directory.write("before.json", &case["before"].to_string());
-    let run = Run::of(["preview", "-n", "preview"].iter().chain(args));
-    run.arg("--applied").arg(applied).arg("--from").arg(before).run()
+async fn preview(case: &Value, args: &[&str]) -> Output {
+    let cluster = SimCluster::builder().snapshot(&case["before"]).unwrap().build();
+    let run = Run::of(["preview", "-n", "preview", "-f", "-"].iter().chain(args)).kubectl_applies();
+    run_on(&cluster, run.stdin(case["applied"].to_string())).await
 }
 
 /// Compares a preview with what happened, and returns the differences.
@@ -60,12 +58,12 @@ fn differences(name: &str, item: &Value, happened: &Value) -> Vec<String> {
     wrong
 }
 
-#[test]
-fn what_was_foretold_is_what_happened() {
+#[tokio::test]
+async fn what_was_foretold_is_what_happened() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for (name, case) in cases().iter().filter(|(_, case)| !case["applied"].is_null()) {
-        let ended = preview(case, &["-o", "json"]);
+        let ended = preview(case, &["-o", "json"]).await;
         assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0), "{name}");
         let document: Value = serde_json::from_str(&ended.stdout).unwrap();
         let happened = case["happened"].as_array().unwrap();
@@ -81,11 +79,11 @@ fn what_was_foretold_is_what_happened() {
 }
 
 /// One block of text for each case.
-#[test]
-fn the_words_of_every_recorded_case() {
+#[tokio::test]
+async fn the_words_of_every_recorded_case() {
     let mut transcript = String::new();
     for (name, case) in cases().iter().filter(|(_, case)| !case["applied"].is_null()) {
-        transcript += &format!("# {name}\n{}\n", preview(case, &[]).transcript);
+        transcript += &format!("# {name}\n{}\n", preview(case, &[]).await.transcript);
     }
     insta::assert_snapshot!(transcript);
 }

@@ -66,9 +66,9 @@ pub(crate) const COMMANDS: &[(&str, OutputFormat, StreamKind)] = &[
     ("diff statefulset/db", OutputFormat::Text, StreamKind::Pipe),
     ("diff daemonset/agent previous live", OutputFormat::Text, StreamKind::Pipe),
     ("diff deployment/web -o json", OutputFormat::Exact, StreamKind::Terminal),
-    ("preview --applied tests/data/preview/shop.json --diff", OutputFormat::Text, StreamKind::Pipe),
-    ("preview --applied tests/data/preview/shop.json", OutputFormat::Text, StreamKind::Terminal),
-    ("preview --applied tests/data/preview/shop.json -o json", OutputFormat::Exact, StreamKind::Terminal),
+    ("preview -f tests/data/preview/shop.json --diff", OutputFormat::Text, StreamKind::Pipe),
+    ("preview -f tests/data/preview/shop.json", OutputFormat::Text, StreamKind::Terminal),
+    ("preview -f tests/data/preview/shop.json -o json", OutputFormat::Exact, StreamKind::Terminal),
     ("status all -A --watch=false", OutputFormat::Text, StreamKind::Pipe),
     ("status all --watch=false", OutputFormat::Text, StreamKind::Terminal),
     ("status all --timeout 1s", OutputFormat::Text, StreamKind::Pipe),
@@ -100,11 +100,12 @@ pub(crate) enum Origin {
 impl Origin {
     /// Runs a command line. Returns none if it does not apply to the source.
     pub(crate) async fn run(&self, args: &str, stream: StreamKind) -> Option<Output> {
-        let run = Run::of(args.split_whitespace()).env("TERM", "xterm");
+        let run = Run::of(args.split_whitespace()).env("TERM", "xterm").kubectl_applies();
         let run = if stream == StreamKind::Terminal { run.terminal(100, 40) } else { run };
         Some(match self {
             Self::Cluster(cluster) => run.in_process(cluster.service(), NAMESPACE).run_async().await,
-            Self::Snapshot(_) if args.contains("server") || args.starts_with('_') => return None,
+            Self::Snapshot(_) if ["server", "preview"].iter().any(|word| args.contains(word)) => return None,
+            Self::Snapshot(_) if args.starts_with('_') => return None,
             Self::Snapshot(text) => run.args(["--from", "-"]).stdin(text.clone()).run_async().await,
         })
     }

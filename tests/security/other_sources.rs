@@ -312,7 +312,7 @@ async fn applied_objects_are_escaped() {
         for (more, form) in
             [("", OutputFormat::Text), (" --diff", OutputFormat::Text), (" -o yaml", OutputFormat::Exact)]
         {
-            let words = format!("preview --applied {}{more}", path.display());
+            let words = format!("preview -f {}{more}", path.display());
             let ended = origin.run(&words, to).await.unwrap();
             if to == StreamKind::Terminal || form == OutputFormat::Text {
                 assert_safe(&words, form, &ended);

@@ -98,8 +98,8 @@ const OWN_FORMATS: [&str; 26] = [
     "diff deployment/crash --stat",
     "diff deployment/crash -o json",
     "diff deployment/crash previous live",
-    "preview --applied tests/data/preview/crash.json --diff",
-    "preview --applied tests/data/preview/crash.json -o json",
+    "preview -f tests/data/preview/crash.json --diff",
+    "preview -f tests/data/preview/crash.json -o json",
     "list -o wide",
     "list -o json",
     "status deployment/crash --watch=false",
@@ -131,7 +131,7 @@ const KUBECTL_FORMATS: [&str; 9] = [
 ];
 
 async fn printed(cluster: &SimCluster, args: &str, redact: Option<&str>, terminal: bool) -> String {
-    let run = Run::of(args.split_whitespace()).env("TERM", "xterm");
+    let run = Run::of(args.split_whitespace()).env("TERM", "xterm").kubectl_applies();
     let run = redact.iter().fold(run, |run, value| run.env("ROLLOUT2_REDACT", value));
     let run = if terminal { run.terminal(120, 40) } else { run };
     run.in_process(cluster.service(), NAMESPACE).run_async().await.transcript

@@ -202,7 +202,8 @@ async fn a_preview_knows_what_is_applied_together() {
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}});
     for (items, expected) in [(json!([applied]), true), (json!([applied, config]), false)] {
         let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
-        let run = cluster.command(["preview", "--applied", "-", "-o", "json"]).stdin(list.to_string());
+        let run =
+            cluster.command(["preview", "-f", "-", "-o", "json"]).stdin(list.to_string()).kubectl_applies();
         let output = run.run_async().await;
         let warnings = &serde_json::from_str::<Value>(&output.stdout).unwrap()["items"][0]["warnings"];
         let message =
@@ -227,7 +228,8 @@ async fn an_object_that_several_templates_name_is_asked_for_once() {
     });
     cluster.sim.forget_requests();
     let list = json!({"apiVersion": "v1", "kind": "List", "items": named});
-    let output = cluster.command(["preview", "--applied", "-"]).stdin(list.to_string()).run_async().await;
+    let output =
+        cluster.command(["preview", "-f", "-"]).stdin(list.to_string()).kubectl_applies().run_async().await;
     let warnings = output.stderr.matches("configmap/shared, which does not exist").count();
     assert_eq!((warnings, output.exit), (2, 0), "{}", output.transcript);
     let requests = cluster.sim.requests();

@@ -1,10 +1,10 @@
-//! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
+//! `diff` of a workload with one elsewhere: in another namespace or context, or with another workload.
 
 use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef, read_for};
 use crate::cluster::notice::Listener;
 use crate::cluster::source::{Access, Source};
 use crate::command::targets::{NamedTarget, find_workload};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::portable_template::ComparableTemplates;
 use crate::model::diff::{Diff, SecretValues};
@@ -12,8 +12,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::diff::OtherWorkload;
 use crate::render::message_writer::MessageWriter;
-use crate::snapshot::Snapshot;
-use crate::world::{InputPath, World};
+use crate::world::World;
 
 /// Where the other workload of a comparison is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,20 +21,8 @@ pub struct Elsewhere {
     pub workload: Option<NamedTarget>,
     /// Its namespace, if one is given.
     pub namespace: Option<String>,
-    /// What it is read from.
-    pub origin: ElsewhereOrigin,
-}
-
-/// What the other workload is read from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ElsewhereOrigin {
-    /// The same cluster or snapshot.
-    #[default]
-    Same,
-    /// The cluster of another context.
-    Context(String),
-    /// Manifests, or recorded objects.
-    File(InputPath),
+    /// The context of its cluster; none for the same cluster or snapshot.
+    pub context: Option<String>,
 }
 
 impl Elsewhere {
@@ -49,25 +36,20 @@ impl Elsewhere {
         world: &mut World,
         listener: Listener,
     ) -> Option<Result<Source>> {
+        let name = self.context.as_ref()?;
         let mut access = access.clone();
-        match &self.origin {
-            ElsewhereOrigin::Same => return None,
-            ElsewhereOrigin::File(path) => access.snapshot = Some(path.clone()),
-            ElsewhereOrigin::Context(name) => {
-                access.snapshot = None;
-                let overrides = &mut access.overrides;
-                overrides.context = Some(name.clone());
-                (overrides.cluster, overrides.user) = (None, None);
-                (overrides.cluster_info, overrides.auth_info) = Default::default();
-                overrides.loopback_credentials = false;
-            }
-        }
+        access.snapshot = None;
+        let overrides = &mut access.overrides;
+        overrides.context = Some(name.clone());
+        (overrides.cluster, overrides.user) = (None, None);
+        (overrides.cluster_info, overrides.auth_info) = Default::default();
+        overrides.loopback_credentials = false;
         Some(Source::open(&access, world, listener).map_err(|error| self.placed(error)))
     }
 
     /// Adds to an error which of the two sources it is from.
     fn placed(&self, error: Error) -> Error {
-        let ElsewhereOrigin::Context(context) = &self.origin else { return error };
+        let Some(context) = &self.context else { return error };
         // A kubectl command would run in the first context.
         let hint = error.hint_text().filter(|hint| !hint.starts_with("kubectl "));
         Error::new(error.kind(), format!("context {context}")).hint_if(hint).caused_by(error)
@@ -85,17 +67,10 @@ pub(super) async fn compare(
 ) -> Result<ComparedTemplates> {
     let this = async { read(find_workload(target, source).await?, from, source, messages).await };
     let other = async {
-        // Without a namespace of its own a manifest belongs to that of the first workload.
         let namespace = elsewhere.namespace.as_ref().or(target.namespace.as_ref()).cloned();
         let other = elsewhere.workload.as_ref().unwrap_or(target).clone();
-        let other =
-            if let (ElsewhereOrigin::File(_), Source::Snapshot(file)) = (&elsewhere.origin, other_source) {
-                let namespace = namespace.map_or_else(|| source.default_namespace(), Ok)?;
-                declared(&other, &namespace, file)
-            } else {
-                find_workload(&NamedTarget { namespace, ..other }, other_source).await
-            };
-        read(other?, to, other_source, messages).await
+        let other = find_workload(&NamedTarget { namespace, ..other }, other_source).await?;
+        read(other, to, other_source, messages).await
     };
     let (this, other) = tokio::join!(biased; this, other);
     let (this, other) = (this?, other.map_err(|error| elsewhere.placed(error))?);
@@ -123,23 +98,10 @@ async fn read(
     Ok(Side { template: LabelledTemplate::of(word, &observed)?, workload: observed.workload })
 }
 
-/// Finds a workload among the objects of a file.
-fn declared(target: &NamedTarget, namespace: &str, file: &Snapshot) -> Result<Workload> {
-    let type_ = target.kind.type_();
-    let object = file.only_named(type_, &target.name, namespace)?;
-    Workload::of(object)
-        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{} have no rollouts", type_.plural())))
-}
-
 fn joined(secrets: SecretValues, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
-    let is_file = matches!(elsewhere.origin, ElsewhereOrigin::File(_));
-    let templates = ComparableTemplates::of(&this.template.template, &other.template.template, is_file);
-    let (context, file) = match &elsewhere.origin {
-        ElsewhereOrigin::Same => (None, None),
-        ElsewhereOrigin::Context(name) => (Some(name.clone()), None),
-        ElsewhereOrigin::File(path) => (None, Some(path.to_string())),
-    };
-    let [from, to] = labels(&this, &other, context.as_deref(), file.as_deref());
+    let templates = ComparableTemplates::of(&this.template.template, &other.template.template);
+    let context = elsewhere.context.clone();
+    let [from, to] = labels(&this, &other, context.as_deref());
     ComparedTemplates {
         from,
         to,
@@ -147,30 +109,24 @@ fn joined(secrets: SecretValues, elsewhere: &Elsewhere, this: Side, other: Side)
         digests: [templates.from.digest(), templates.to.digest()],
         diff: Diff::between(&templates.from, &templates.to, secrets),
         pod_update: UpdatedPods::default(),
-        with: Some(OtherWorkload {
-            workload: other.workload,
-            context,
-            file,
-            not_compared: templates.not_compared,
-        }),
+        with: Some(OtherWorkload { workload: other.workload, context, not_compared: templates.not_compared }),
         workload: this.workload,
     }
 }
 
 /// Returns the names of the two sides. They have the parts in which the sides differ:
 /// `namespace shop, live` and `context prod, namespace shop, revision 3`.
-fn labels(this: &Side, other: &Side, context: Option<&str>, file: Option<&str>) -> [String; 2] {
+fn labels(this: &Side, other: &Side, context: Option<&str>) -> [String; 2] {
     let reference = Some(other.workload.target()).filter(|other| *other != this.workload.target());
     let [this_namespace, other_namespace] =
         [this, other].map(|side| side.workload.object().namespace().to_owned());
-    let shows_namespace = file.is_none() && (context.is_some() || this_namespace != other_namespace);
+    let shows_namespace = context.is_some() || this_namespace != other_namespace;
     let namespace = |name: String| shows_namespace.then(|| format!("namespace {name}"));
     let context = context.map(|name| format!("context {name}"));
-    let file = file.map(|name| format!("file {name}"));
     let [this, other] = [this, other].map(|side| side.template.label.clone());
     [
         vec![namespace(this_namespace), Some(this)],
-        vec![context, file, namespace(other_namespace), reference, Some(other)],
+        vec![context, namespace(other_namespace), reference, Some(other)],
     ]
     .map(|parts| parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }

@@ -201,10 +201,8 @@ impl<'a> KubectlApply<'a> {
 
     fn cannot_run(&self, error: std::io::Error) -> Error {
         let name = self.program.to_string_lossy();
-        Error::new(ErrorKind::Program, format!("cannot run {name:?}")).caused_by(error).hint(format!(
-            "set {VARIABLE} to the path of kubectl, or read its output: kubectl apply --dry-run=server -o json ... | \
-             kubectl rollout2 preview --applied -"
-        ))
+        let error = Error::new(ErrorKind::Program, format!("cannot run {name:?}")).caused_by(error);
+        error.hint(format!("set {VARIABLE} to the path of kubectl"))
     }
 
     fn failed(&self, code: Option<i32>) -> Error {

@@ -5,11 +5,10 @@ mod kubectl_apply;
 pub use kubectl_apply::{ApplyArgs, input_of};
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::Read;
 
 use serde_json::Value;
 
-use self::kubectl_apply::{ApplyResult, KubectlApply};
+use self::kubectl_apply::KubectlApply;
 use super::CommandOutcome;
 use super::diff::show_lines;
 use super::preflight::{self, Planned};
@@ -30,14 +29,13 @@ use crate::render::change::pods_not_checked;
 use crate::render::output_form::OutputForm;
 use crate::render::preview::{self as render, RefusedObject};
 use crate::render::ui::Ui;
-use crate::snapshot::files::objects_at;
-use crate::world::{Environment, InputPath};
+use crate::world::Environment;
 
 /// The arguments of `preview`.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The objects to preview.
-    pub applied: AppliedObjects,
+    /// How kubectl applies the manifests.
+    pub apply: ApplyArgs,
     /// The form of the output.
     pub output: OutputForm,
     /// The number of equal lines around each change of a unified diff below the words; none for no diff.
@@ -46,47 +44,6 @@ pub struct Request {
     pub secrets: SecretValues,
     /// Whether exit code 1 means that something rolls out (`--exit-code`).
     pub exit_code: bool,
-}
-
-/// Where the applied objects come from.
-#[derive(Clone, Debug)]
-pub enum AppliedObjects {
-    /// `kubectl apply --dry-run=server -o json` prints them.
-    Kubectl(ApplyArgs),
-    /// Objects that were read in the form in which that command prints them.
-    Recorded(Result<Vec<Object>>),
-}
-
-impl AppliedObjects {
-    /// Reads the objects of a file or of standard input.
-    pub fn recorded(path: &InputPath, stdin: &mut dyn Read) -> Self {
-        Self::Recorded(objects_at(path, stdin))
-    }
-
-    /// Returns the field manager of the objects.
-    fn field_manager(&self) -> &str {
-        match self {
-            Self::Kubectl(args) => &args.field_manager,
-            Self::Recorded(_) => "kubectl",
-        }
-    }
-
-    /// Returns the objects as the API server would store them.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
-    async fn read(&self, context: &Context<'_>, ui: &mut Ui) -> Result<ApplyResult> {
-        match self {
-            Self::Recorded(objects) => Ok(ApplyResult::of_named(objects.clone()?)),
-            Self::Kubectl(args) => {
-                let input = args.input.as_ref().map_err(Error::clone)?;
-                let Source::Cluster(cluster) = context.source else {
-                    return Err(Error::usage("kubectl cannot apply to recorded objects"));
-                };
-                KubectlApply::new(args, context, cluster).await?.run(input, ui).await
-            }
-        }
-    }
 }
 
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
@@ -103,7 +60,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 
 async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    let applied = request.applied.read(context, ui).await?;
+    let Source::Cluster(cluster) = source else {
+        return Err(Error::usage("kubectl cannot apply to recorded objects"));
+    };
+    let input = request.apply.input.as_ref().map_err(Error::clone)?;
+    let applied = KubectlApply::new(&request.apply, context, cluster).await?.run(input, ui).await?;
     let lacks_namespace =
         |object: &Object| object.namespace().is_empty() && Workload::of(object.clone()).is_some();
     let namespace = match &context.access.namespace {
@@ -141,7 +102,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     for ((after, before), findings) in workloads.into_iter().zip(before).zip(findings) {
         let unread = pods_not_checked(&after, &findings.unread);
         let mut preview = match before {
-            Ok(Some(before)) => Preview::of(&before, after, request.applied.field_manager(), request.secrets),
+            Ok(Some(before)) => Preview::of(&before, after, &request.apply.field_manager, request.secrets),
             Ok(None) => Preview::of_new(after),
             Err(error) => {
                 errors.push(error);
@@ -200,11 +161,8 @@ async fn read_all_live(
 /// Reads a workload as it is now; none if it does not exist.
 async fn live(after: &Workload, source: &Source) -> Result<Option<Workload>> {
     let object = after.object();
-    match source.get(after.kind().type_(), object.namespace(), object.name()).await {
-        // A snapshot without any object of the type has not this one.
-        Err(error) if error.kind() == ErrorKind::NotReadable && !source.is_live() => Ok(None),
-        found => Ok(found?.and_then(Workload::of)),
-    }
+    let found = source.get(after.kind().type_(), object.namespace(), object.name()).await?;
+    Ok(found.and_then(Workload::of))
 }
 
 /// Prints each workload, and counts them.

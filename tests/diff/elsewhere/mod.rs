@@ -1,15 +1,10 @@
-//! `diff` of a workload with one in another namespace, context or file, and with another workload.
+//! `diff` of a workload with one in another namespace or context, and with another workload.
 
 mod contexts;
-
-use std::fs;
 
 use harness::prelude::*;
 
 use crate::diff::{changes_in, web};
-use harness::files::file;
-
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
 /// Returns a Deployment in a namespace with this live template.
 fn deployment(namespace: &str, template: &Value) -> Value {
@@ -144,112 +139,10 @@ fn the_json_document_has_both_workloads_and_digests() {
         (&document["from"], &document["to"]),
         (&json!("namespace dev, live"), &json!("namespace prod, live"))
     );
-    assert_eq!((&document["with"]["context"], &document["with"]["file"]), (&Value::Null, &Value::Null));
+    assert_eq!(&document["with"]["context"], &Value::Null);
     let digest = |name: &str| document[name].as_str().unwrap().strip_prefix("sha256:").unwrap().to_owned();
     assert_eq!(digest("fromDigest").len(), 64);
     assert_ne!(digest("fromDigest"), digest("toDigest"));
     assert_eq!(changes_in(&output.stdout)[0]["to"], "web:2");
     assert_eq!(document["podUpdate"], Value::Null);
-}
-
-/// The manifests that were applied, compared with what the API server stored for them.
-#[test]
-fn recorded_manifests_equal_the_stored_objects_unless_they_were_edited() {
-    let mut edited = Vec::new();
-    let mut compared = 0;
-    for namespace in ["shop", "broken", "quota", "many"] {
-        let path = harness::snapshot_path(namespace);
-        let snapshot: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        for item in snapshot["items"].as_array().unwrap() {
-            let Some(manifest) = item["metadata"]["annotations"][LAST_APPLIED].as_str() else { continue };
-            if !["Deployment", "StatefulSet", "DaemonSet"].contains(&item["kind"].as_str().unwrap()) {
-                continue;
-            }
-            let target =
-                format!("{}/{}", item["kind"].as_str().unwrap(), item["metadata"]["name"].as_str().unwrap());
-            let manifest = file("manifest.json", manifest);
-            let run = Run::of(["diff", &target, "-o", "json"]).arg("--from").arg(&path);
-            let output = run.arg("--with-file").arg(manifest).run();
-            assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{target}");
-            compared += 1;
-            let changes = changes_in(&output.stdout);
-            let paths =
-                changes.as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap().to_owned());
-            edited.extend(paths);
-        }
-    }
-    assert_eq!(compared, 24);
-    edited.sort_unstable();
-    edited.dedup();
-    // No default of the API server is among them.
-    assert_eq!(
-        edited,
-        [
-            "metadata.annotations.\"prometheus.io/port\"",
-            "spec.containers[agent].image",
-            "spec.containers[app].image",
-            "spec.containers[checkout].env[FEATURE_X]",
-            "spec.containers[checkout].env[MODE].value",
-            "spec.containers[checkout].image",
-            "spec.containers[checkout].resources.limits.memory",
-            "spec.containers[db].image",
-            "spec.containers[web].image",
-            "spec.nodeSelector.disk",
-        ]
-    );
-}
-
-#[test]
-fn a_file_can_be_standard_input_and_have_several_objects() {
-    let path = data().join("shop/snapshot.json");
-    let manifest = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
-        "spec": {"template": web(&json!({"image": "web:9"}))}});
-    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}});
-    let run = || Run::of(["diff", "deployment/web", "current", "--stat", "--from"]).arg(&path);
-    let output = run().args(["--with-file", "-"]).stdin(list(&[service.clone(), manifest])).run();
-    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert!(
-        output.stdout.starts_with("deployment/web  revision 5 -> file standard input, live\n"),
-        "{}",
-        output.stdout
-    );
-    let output = run().args(["--with-file", "-"]).stdin(service.to_string()).run();
-    assert_eq!((output.stderr.as_str(), output.exit), ("error: standard input has no deployment/web\n", 1));
-    let twice = ["dev", "prod"].map(|namespace| {
-        let mut manifest = deployment(namespace, &image("web:1"));
-        manifest["metadata"]["name"] = "web".into();
-        manifest
-    });
-    let output = run().args(["--with-file", "-"]).stdin(list(&twice)).run();
-    assert_eq!(
-        output.stderr,
-        "error: standard input has deployment/web in several namespaces\nhint: choose one with --with-namespace\n"
-    );
-    let output = run().args(["--with-file", "-", "--with-namespace", "prod"]).stdin(list(&twice)).run();
-    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-}
-
-#[test]
-fn a_revision_of_a_snapshot_file_can_be_compared() {
-    let path = data().join("shop/snapshot.json");
-    let run = |args: &[&str]| {
-        Run::of(["diff", "deployment/web"].iter().chain(args))
-            .arg("--from")
-            .arg(&path)
-            .arg("--with-file")
-            .arg(&path)
-            .run()
-    };
-    let output = run(&["4", "--with-revision", "5", "--stat"]);
-    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    output.prints("  revision 4 -> file ");
-    assert!(
-        output.stdout.lines().next().unwrap().ends_with("snapshot.json, revision 5"),
-        "{}",
-        output.stdout
-    );
-    output.prints("CACHE=on removed");
-    let output = run(&["--with-revision", "77", "--exit-code"]);
-    output.ends(3);
-    assert!(output.stderr.starts_with("error: no revision 77"), "{}", output.stderr);
 }

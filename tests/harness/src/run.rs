@@ -133,6 +133,11 @@ impl Run {
         Self { service: Some((service, namespace.to_owned())), ..self }
     }
 
+    /// Puts a program in kubectl's place that prints the manifests of `preview` unchanged.
+    pub fn kubectl_applies(self) -> Self {
+        self.env("KUBECTL", crate::script::applying_kubectl())
+    }
+
     /// Sets the content of standard input.
     pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.stdin = input.into();

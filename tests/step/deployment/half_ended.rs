@@ -18,7 +18,11 @@ async fn preview(web: &Web, spec: &Value) -> Output {
     for (name, value) in spec.as_object().unwrap() {
         applied["spec"][name] = value.clone();
     }
-    web.cluster.command(["preview", "--applied", "-"]).stdin(applied.to_string()).run_async().await
+    let run = web.cluster.command(["preview", "-f", "-"]).stdin(applied.to_string());
+    tokio::time::resume(); // a paused clock advances while the other program runs
+    let output = run.kubectl_applies().run_async().await;
+    tokio::time::pause();
+    output
 }
 
 /// The manifest has a strategy and no `minReadySeconds`: the Deployment rests at three updated pods.

@@ -1,7 +1,4 @@
 //! The defaults of pods and pod templates.
-//!
-//! `src/model/src/diff/portable_template.rs` has a table of its own. They stay independent, so that a wrong default in one
-//! of them fails a test.
 
 use serde_json::{Map, Value, json};
 
