@@ -26,18 +26,20 @@ fn plan(replicas: usize, args: &[&str]) -> String {
 
 #[test]
 fn unlisted_batches_are_counted_in_text() {
-    let plan = plan(1_010, &[]);
-    let last: Vec<&str> = plan.lines().rev().take(5).collect();
-    assert!(last[4].starts_with("  batch 1000 "), "{last:?}");
-    assert_eq!(last[3], "  and more, which are not listed");
-    assert!(last[1].starts_with("  the soaks add up to more than 16h40m; "), "{last:?}");
+    for (by, words, soaks) in [("1", "  then 1000 more of 1", "16h50m"), ("4", "  then 244 more", "4h14m")] {
+        let plan = plan(1_010, &["--by", by]);
+        let last: Vec<&str> = plan.lines().rev().take(5).collect();
+        assert!(last[4].starts_with("  batch 10 "), "{last:?}");
+        assert_eq!(last[3], words);
+        assert!(last[1].starts_with(&format!("  the soaks add up to {soaks}; ")), "{last:?}");
+    }
 }
 
 #[test]
-fn unlisted_batches_are_marked_in_json() {
-    for (replicas, is_all) in [(1_010, false), (1_000, true)] {
+fn unlisted_batches_are_counted_in_json() {
+    for (replicas, count, size) in [(1_010, 1_000, Some(1)), (10, 0, None)] {
         let plan: Value = serde_json::from_str(&plan(replicas, &["-o", "json"])).unwrap();
-        assert_eq!(plan["batches"].as_array().map(Vec::len), Some(1_000));
-        assert_eq!(plan["moreBatches"], !is_all);
+        assert_eq!(plan["batches"].as_array().map(Vec::len), Some(10));
+        assert_eq!(plan["moreBatches"], json!({"count": count, "size": size}));
     }
 }

@@ -5,7 +5,7 @@
 mod steps;
 mod workload_block;
 
-pub(super) use steps::batch_rows;
+pub(super) use steps::{batch_rows, further};
 
 use std::collections::BTreeMap;
 

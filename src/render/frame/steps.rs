@@ -6,7 +6,7 @@ use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
 use crate::model::step::{
-    BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
+    BatchStage, BatchView, FurtherBatches, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
 };
 use crate::model::text::plural::plural;
 use crate::render::cause::cause_lines;
@@ -45,7 +45,7 @@ pub(super) fn lines(
     below.extend(cause_lines(&view.causes, log_of, workload, NameContext::default(), width));
     let room = height.saturating_sub(head.len() + below.len()).max(FEWEST_ROWS);
     if !is_rolled_back(stepper) {
-        head.extend(rows_within(&view.batches, view.has_more_batches, width, room));
+        head.extend(rows_within(&view.batches, view.further, width, room));
     }
     head.extend(below);
     head
@@ -109,10 +109,17 @@ pub(in crate::render) fn batch_rows(batches: &[BatchView], width: usize) -> Vec<
     aligned(rows)
 }
 
+/// Returns the line of the batches that a view only counts: `  then 12 more of 2`; none without such batches.
+pub(in crate::render) fn further(batches: FurtherBatches) -> Option<Line> {
+    let size = batches.size.map(|size| format!(" of {size}")).unwrap_or_default();
+    let words = format!("  then {} more{size}", batches.count);
+    (batches.count > 0).then(|| Line::styled(Style::Dim, words))
+}
+
 /// Returns the rows around the present batch if not all fit. The others are counted.
-fn rows_within(batches: &[BatchView], has_more: bool, width: usize, room: usize) -> Vec<Line> {
-    if batches.len() <= room {
-        return batch_rows(batches, width);
+fn rows_within(batches: &[BatchView], more: FurtherBatches, width: usize, room: usize) -> Vec<Line> {
+    if batches.len() + usize::from(more.count > 0) <= room {
+        return batch_rows(batches, width).into_iter().chain(further(more)).collect();
     }
     let is_done = |batch: &BatchView| matches!(batch.stage, BatchStage::Done { .. });
     let under_way = batches.iter().position(|batch| !is_done(batch)).unwrap_or(batches.len());
@@ -121,15 +128,15 @@ fn rows_within(batches: &[BatchView], has_more: bool, width: usize, room: usize)
     let (before, rest) = batches.split_at(first.min(batches.len()));
     let (window, after) = rest.split_at(shown.min(rest.len()));
     let mut lines = Vec::new();
-    lines.extend(counted(before, "before them"));
+    lines.extend(counted(before.len(), "before them"));
     lines.extend(batch_rows(window, width));
-    lines.extend(counted(after, if has_more { "after them, and more" } else { "after them" }));
+    lines.extend(counted(after.len() + more.count, "after them"));
     lines
 }
 
-fn counted(batches: &[BatchView], place: &str) -> Option<Line> {
-    let count = format!("  and {} {place}", plural(batches.len(), "batch"));
-    (!batches.is_empty()).then(|| Line::styled(Style::Dim, count))
+fn counted(batches: usize, place: &str) -> Option<Line> {
+    let count = format!("  and {} {place}", plural(batches, "batch"));
+    (batches > 0).then(|| Line::styled(Style::Dim, count))
 }
 
 fn row(batch: &BatchView) -> Vec<Line> {
@@ -173,11 +180,15 @@ mod tests {
             BatchView { number, is_canary: false, group: None, slots: Vec::new(), stage }
         };
         let batches: Vec<BatchView> = (1..=9).map(batch).collect();
-        for (has_more, last) in
-            [(false, "  and 7 batches after them"), (true, "  and 7 batches after them, and more")]
-        {
-            let lines = rows_within(&batches, has_more, 80, 4);
-            assert_eq!((lines.len(), lines.last()), (3, Some(&Line::styled(Style::Dim, last))));
+        for (count, size, room, rows, last) in [
+            (0, None, 4, 3, "  and 7 batches after them"),
+            (5, None, 4, 3, "  and 12 batches after them"),
+            (5, Some(2), 9, 8, "  and 7 batches after them"),
+            (5, Some(2), 10, 10, "  then 5 more of 2"),
+            (5, None, 10, 10, "  then 5 more"),
+        ] {
+            let lines = rows_within(&batches, FurtherBatches { count, size }, 80, room);
+            assert_eq!((lines.len(), lines.last()), (rows, Some(&Line::styled(Style::Dim, last))));
         }
     }
 }

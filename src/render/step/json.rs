@@ -124,7 +124,7 @@ fn plan_facts(view: &PlanView) -> Value {
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": reach_word(view.reach),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
-        "moreBatches": view.has_more_batches,
+        "moreBatches": {"count": view.further.count, "size": view.further.size},
         "totalSoakSeconds": seconds(view.soaks),
         "skipped": view.skipped,
     })

@@ -11,7 +11,7 @@ pub use words::equal_goals;
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
 use super::age::duration_text;
 use super::cause::{cause_report, log_lines};
-use super::frame::batch_rows;
+use super::frame::{batch_rows, further};
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
 use super::state_words::NameContext;
@@ -196,9 +196,7 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
     let line = |style: Style, text: &str| Line::styled(style, text).wrapped_for(terminal, "    ");
     let mut lines = line(Style::Heading, &heading(workload, view));
     lines.extend(batch_rows(&view.batches, usize::MAX));
-    if view.has_more_batches {
-        lines.push(Line::styled(Style::Dim, "  and more, which are not listed"));
-    }
+    lines.extend(further(view.further));
     if !view.skipped.is_empty() {
         lines.extend(line(Style::Warning, &format!("  {}", skipped(&view.skipped))));
     }
@@ -206,8 +204,7 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
     let soaks = if view.soaks.is_zero() {
         "no soak".to_owned()
     } else {
-        let more = if view.has_more_batches { "more than " } else { "" };
-        format!("the soaks add up to {more}{}", go_duration::short(view.soaks))
+        format!("the soaks add up to {}", go_duration::short(view.soaks))
     };
     lines.extend(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
     let may_stay = workload.has_pod_update_policy();

@@ -13,7 +13,7 @@ use super::reporter::ChangeReporter;
 use super::start::prepare_plan;
 use super::state::State;
 use super::state_of;
-use super::view::{PlanView, batch, plan_view};
+use super::view::{FurtherBatches, PlanView, batch, plan_view};
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
 use crate::error::Error;
 use crate::hold::plan::Lock;
@@ -186,7 +186,7 @@ impl Stepper {
         if view.is_rolling_back {
             view.batches.clone_from(&rollback.failed_batches); // the present pods are those of the rollback
             view.to = rollback.revision.clone().or(view.to); // the controller gives it a new number
-            view.has_more_batches = false;
+            view.further = FurtherBatches::default();
         }
         view
     }

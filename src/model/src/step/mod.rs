@@ -47,7 +47,7 @@ pub use engine::Stepper;
 pub use event::{
     BatchStage, BatchView, Origin, SlotState, SlotView, StepAnswer, StepOptions, StepReport, Task,
 };
-pub use view::{PlanView, preview};
+pub use view::{FurtherBatches, PlanView, preview};
 
 use self::daemon_set::StepDaemonSet;
 use self::deployment::StepDeployment;

@@ -48,11 +48,11 @@ pub struct PlanView {
     pub holds_by: Option<(String, Option<&'static str>)>,
     /// The goal of the command.
     pub reach: Reach,
-    /// The batches that this process observed, and the future ones.
+    /// The batches that this process observed, and at most 10 future ones.
     pub batches: Vec<BatchView>,
-    /// Whether there are more batches than those.
-    pub has_more_batches: bool,
-    /// The sum of the remaining soaks of those batches.
+    /// The batches after those.
+    pub further: FurtherBatches,
+    /// The sum of the remaining soaks of all batches.
     pub soaks: Duration,
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
@@ -72,15 +72,24 @@ pub struct PlanView {
     pub stops: Option<StopReason>,
 }
 
+/// The batches that a view only counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FurtherBatches {
+    /// How many there are.
+    pub count: usize,
+    /// How many pods each one has; none if that differs, and without such batches.
+    pub size: Option<usize>,
+}
+
 /// The most future batches in a view.
-const MAX_BATCHES: usize = 1000;
+const MOST_BATCHES: usize = 10;
 
 /// Returns the state of a plan. `observed` has the batches that this process observed.
 pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedBatch]) -> PlanView {
     let (plan, pace) = (state.plan, state.pace());
     let by_key = slots_by_key(state);
-    let (coming, has_more_batches) = coming(state, &by_key);
-    let soaking = coming.len() + usize::from(state.present_batch.is_some());
+    let (coming, further) = coming(state, &by_key);
+    let soaking = coming.len() + further.count + usize::from(state.present_batch.is_some());
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
     let soaks = soaks.saturating_add(pace.final_soak);
     let revisions = &state.observed.revisions;
@@ -114,7 +123,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         max_unavailable: state.allowed(),
         reach: plan.reach.unwrap_or(Reach::Next),
         batches,
-        has_more_batches,
+        further,
         soaks,
         skipped: state.skipped(),
         ignoring_nodes_helps: state.slots.iter().any(is_excused),
@@ -167,24 +176,28 @@ fn batch_of(
     BatchView { number: planned.number, is_canary: planned.canary, group, slots, stage }
 }
 
-/// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
+/// Returns the next future batches, as if each one succeeded, and counts the others. The time is linear in the slots,
 /// because a plan of a large cluster has a thousand batches.
-fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, bool) {
+fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, FurtherBatches) {
     let mut slots = state.slots.clone();
     for slot in slots.iter_mut().filter(|slot| state.is_in_batch(slot)) {
         (slot.is_updated, slot.is_released) = (true, true);
     }
     let mut future = FutureBatches::after(state.plan, &slots, state.step_kind);
-    let mut batches = Vec::new();
+    let (mut batches, mut further) = (Vec::new(), FurtherBatches::default());
     let mut reach = state.plan.reach.unwrap_or(Reach::Next);
     loop {
         match future.next(Some(reach)) {
-            Ok(Some(_)) if batches.len() >= MAX_BATCHES => return (batches, true),
-            Ok(Some(next)) => {
+            Ok(Some(next)) if batches.len() < MOST_BATCHES => {
                 batches.push(batch_of(&next, state.pace(), by_key, BatchStage::Waiting));
             }
+            Ok(Some(next)) => {
+                let size = Some(next.slots.len());
+                further.size = size.filter(|_| further.count == 0 || further.size == size);
+                further.count += 1;
+            }
             Ok(None) if reach != Reach::All => reach = Reach::All,
-            Ok(None) | Err(_) => return (batches, false),
+            Ok(None) | Err(_) => return (batches, further),
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::hold::plan::{Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, Plan, Pl
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::Revisions;
-use crate::step::StepOptions;
 use crate::step::action::Action;
 use crate::step::batch::FutureBatches;
 use crate::step::batch::continue_batch;
@@ -22,6 +21,7 @@ use crate::step::memory::Memory;
 use crate::step::slot::PodSlot;
 use crate::step::state::{State, StepKind};
 use crate::step::view::plan_view;
+use crate::step::{FurtherBatches, StepOptions};
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.
@@ -424,8 +424,9 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     let view = plan_view(&state, &Memory::default(), &[]);
     let batches =
         view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.label).collect()));
-    let expected = names.iter().step_by(2).enumerate().map(|(index, name)| (index + 1, vec![name]));
+    let expected = names.iter().step_by(2).enumerate().map(|(index, name)| (index + 1, vec![name])).take(10);
     assert_eq!(batches.collect::<Vec<(_, Vec<_>)>>(), expected.collect::<Vec<_>>());
+    assert_eq!(view.further, FurtherBatches { count: 490, size: Some(1) });
     let count = COUNTING.0.load(Ordering::Relaxed);
     assert!(count <= 5 * names.len(), "{count}");
 }
