@@ -59,14 +59,10 @@ async fn a_scale_up_keeps_the_share_of_a_canary() {
     assert_eq!(web.pods(), "1.0 17/17, 2.0 3/3");
     let status = web.run("status --watch=false").await;
     status.ends(5);
-    let held = "after batch 1 and scaling from 6 to 20 pods, until kubectl rollout2 step";
+    let held = "after batch 1, until kubectl rollout2 step";
     assert!(status.transcript.contains(held), "{}", status.transcript);
-    let output = web.run("step --by 2").await;
-    output.ends(0);
-    let note = "note: scaled from 6 to 20 pods\n";
-    output.reports(note);
+    web.run("step --by 2").await.ends(0);
     assert_eq!((web.pods().as_str(), web.partition()), ("1.0 15/15, 2.0 5/5", json!("75%")));
-    assert!(!web.run("status --watch=false").await.transcript.contains("scaling"));
     web.run("step --all --by 50%").await.ends(0);
     assert_eq!((web.pods().as_str(), web.hold()), ("2.0 20/20", None));
 }

@@ -14,7 +14,7 @@ use crate::step_proof::world::{Millis, Pod, World, count};
 struct Batch {
     /// How many pods run the new revision when it ends, as far as its process can have known.
     goal: i64,
-    /// Of how many wanted pods that was.
+    /// Of how many wanted pods that was, at most.
     of: i64,
     /// The most pods that may be released.
     end: i64,
@@ -119,18 +119,7 @@ impl Counted {
         if batch.is_null() || after.rolls_back() {
             return Ok(());
         }
-        let is_deployment = after.kind == Kind::Deployment;
-        if was["number"] == batch["number"] && was["of"] != batch["of"] && !is_deployment {
-            // Another client scaled the workload, and the batch keeps its proportion.
-            let end = released_by(&batch, after);
-            self.most = self.most.max(end);
-            self.is_disturbed = true;
-            if let Some(batch) = &mut self.batch {
-                batch.end = end;
-            }
-            return Ok(());
-        }
-        let is_same = was["number"] == batch["number"] && (is_deployment || was["slots"] == batch["slots"]);
+        let is_same = was["number"] == batch["number"] && was["slots"] == batch["slots"];
         if is_same { Ok(()) } else { self.begin(scene, &batch) }
     }
 
@@ -165,9 +154,10 @@ impl Counted {
         let checked = self.check_check("a batch begins");
         self.is_refused = scene.pace.check == Some(false);
         self.is_disturbed = false;
-        // A write may be on its way when another client scales. Its batch is a share of the pods that its process knew.
-        let of = batch["of"].as_i64().filter(|_| is_deployment).unwrap_or(after.replicas());
-        let share = if of == after.replicas() { goal } else { scaled_up(goal, of, after.replicas()) };
+        // A write may be on its way when another client scales. Its process knew the number of pods before or after that.
+        let known = scene.views().map(World::replicas).chain([after.replicas()]);
+        let (least, of) = known.fold((i64::MAX, 0), |(least, of), one| (least.min(one), of.max(one)));
+        let share = if least == after.replicas() { goal } else { scaled_up(goal, least, after.replicas()) };
         self.most = if is_deployment { share.max(updated) } else { most + recreated(after) };
         let end = if is_deployment { i64::MAX } else { released_by(batch, after) };
         self.batch = Some(Batch { goal, of, end });

@@ -10,7 +10,6 @@ use crate::kind::fields::spec_path;
 use crate::kind::owners::{driver, driver_command};
 use crate::kind::{Workload, strategy};
 use crate::revision::template::Template;
-use crate::text::plural::plural;
 use crate::text::shell_command::{Word, command};
 
 /// Returns how a batch failed, if the plan of a hold has stopped or rolls back because of that.
@@ -39,9 +38,6 @@ fn words(hold: &Hold, workload: &Workload) -> String {
         return format!("held by a pause{by}, until {}", resume_command(workload));
     }
     let progress = progress(hold);
-    let scaled = hold.scaled_from(workload).map_or_else(String::new, |before| {
-        format!(" and scaling from {before} to {}", plural(workload.wanted(), "pod"))
-    });
     let next = match &hold.lock {
         _ if hold.is_paused() => format!("paused, until {}", resume_and_step_command(workload)),
         // A lock names its holder. It does not show that the process still runs.
@@ -54,7 +50,7 @@ fn words(hold: &Hold, workload: &Workload) -> String {
         }
         None => format!("until {}", continue_command(hold, workload)),
     };
-    format!("held by a plan of step{by}, {progress}{scaled}, {next}")
+    format!("held by a plan of step{by}, {progress}, {next}")
 }
 
 /// Returns who steps a workload: `stepped by ada@laptop`.

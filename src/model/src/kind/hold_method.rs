@@ -83,13 +83,6 @@ impl HoldMethod {
         }
     }
 
-    /// Whether the controller rounds the number of updated pods to the nearest one when it scales the workload, and not
-    /// down.
-    #[must_use]
-    pub fn rounds_to_nearest(self) -> bool {
-        self == Self::MinReadySeconds
-    }
-
     /// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
     #[must_use]
     pub fn step_field(self, workload: &Workload) -> (FieldPath, Option<&'static str>) {

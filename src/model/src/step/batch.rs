@@ -311,8 +311,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
         }
         self.released_or_updated += names.len();
         self.number += 1;
-        let of = self.step_kind.counts_pods().then_some(self.wanted);
-        Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false, of, began: None }))
+        Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false }))
     }
 }
 

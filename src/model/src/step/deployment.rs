@@ -42,6 +42,7 @@ impl StepKind for StepDeployment {
             PodSlot {
                 label: Some(own.map_or_else(|| format!("pod {key}"), |pod| pod.name.clone())),
                 is_released,
+                awaits_deletion: is_released && own.is_none(), // also one that a scale-up adds, and that does not exist yet
                 unready_node: state.unready_node_of(own),
                 ..state.slot(key, pod)
             }

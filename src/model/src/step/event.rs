@@ -102,7 +102,7 @@ pub enum StepReport {
         /// The pods that the plan does not release, because they are updated or being updated.
         already_updated: Vec<String>,
     },
-    /// Another client scaled the workload since the last observation, or before the lock was acquired, since the last batch.
+    /// Another client scaled the workload since the last observation, where pods are only counted.
     Scaled {
         /// How many pods were wanted then.
         from: i64,

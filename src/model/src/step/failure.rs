@@ -21,7 +21,7 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
         return None;
     }
     // A quota that refuses only other pods, such as those of a scale-up, is no fault of the batch.
-    let has_waiting_pod = state.slots.iter().any(|slot| slot.began_in_last_batch && !slot.is_healthy());
+    let has_waiting_pod = state.slots.iter().any(|slot| slot.is_in_last_batch && !slot.is_healthy());
     let is_of_batch = |cause: &&Cause| has_waiting_pod || !cause.pods.is_empty();
     if let Some(cause) = fatal_causes(state, memory).find(is_of_batch) {
         return Some(fail(Some(batch.number), cause, cause.pods.clone()));
@@ -69,14 +69,14 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
         Some(Action::Fail(BatchFailure::TimedOut { batch, after, pods }))
     };
     let failed: Vec<_> =
-        late.iter().copied().filter(|slot| slot.began_in_last_batch && slot.is_replaced()).collect();
+        late.iter().copied().filter(|slot| slot.is_in_last_batch && slot.is_replaced()).collect();
     if !failed.is_empty() {
         return fail(failed);
     }
     let has_no_room = state.budget_left() <= 0;
     let blocks = |slot: &&PodSlot<'_>| {
         let takes_room = has_no_room && slot.is_unavailable(state.pace());
-        let is_released_by_batch = slot.began_in_last_batch && slot.is_released;
+        let is_released_by_batch = slot.is_in_last_batch && slot.is_released;
         !is_released_by_batch && (takes_room || state.is_required(slot) && is_late(slot))
     };
     let others: Vec<_> = state.slots.iter().filter(blocks).collect();

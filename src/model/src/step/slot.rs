@@ -24,8 +24,6 @@ pub(super) struct PodSlot<'a> {
     pub(super) is_updated: bool,
     /// Whether it belongs to the last batch that began.
     pub(super) is_in_last_batch: bool,
-    /// Whether that batch began with it. Where pods are only counted, a scale-up adds slots to the batch.
-    pub(super) began_in_last_batch: bool,
     /// Whether its pod must stay available for the whole soak. Other pods must only be available at the end of the
     /// soak.
     pub(super) soaks: bool,
@@ -191,7 +189,6 @@ pub(super) mod tests {
             pod: Some(pod),
             is_updated: true,
             is_in_last_batch: false,
-            began_in_last_batch: false,
             soaks: true,
             is_available: true,
             available_since: None,

@@ -291,11 +291,6 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
         reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });
     }
     reports.push(StepReport::Began { origin, already_updated });
-    if matches!(origin, Origin::Plan | Origin::Replaced)
-        && let Some(from) = stored.and_then(|stored| stored.scaled_from(workload))
-    {
-        reports.push(StepReport::Scaled { from, to: workload.wanted() });
-    }
     if origin != Origin::Plan {
         hold = hold.written_by(own.by.as_deref(), &now.stamp());
     }

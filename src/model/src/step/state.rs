@@ -146,11 +146,8 @@ impl<'a> State<'a> {
     /// Returns a slot with the facts that are the same for every kind. It is not released, and its pod has to stay
     /// available for the whole soak.
     pub(super) fn slot(&self, key: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
-        let is_in_last_batch = self.last_batch_slots.contains(key.as_str());
-        let began_with = self.plan.last_batch.as_ref().and_then(|batch| batch.began_with(&key));
         PodSlot {
-            is_in_last_batch,
-            began_in_last_batch: began_with.unwrap_or(is_in_last_batch),
+            is_in_last_batch: self.last_batch_slots.contains(key.as_str()),
             key,
             label: None,
             pod,
@@ -368,7 +365,7 @@ pub(super) trait StepKind {
         state.unavailable_slots().count()
     }
 
-    /// Whether a slot is only a number of pods, so that batches keep their proportion when the workload is scaled.
+    /// Whether a slot is only a number of pods.
     fn counts_pods(&self) -> bool {
         false
     }

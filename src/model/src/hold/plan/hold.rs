@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::schema::{Lock, Plan, is_small};
-use crate::api::count::as_number;
 use crate::api::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
@@ -145,14 +144,6 @@ impl Hold {
         !self.has_plan() || self.paused
     }
 
-    /// Returns how many pods were wanted when the last batch began, where pods are only counted and the workload was scaled
-    /// since.
-    #[must_use]
-    pub fn scaled_from(&self, workload: &Workload) -> Option<i64> {
-        let before = as_number(self.plan.as_ref()?.last_batch.as_ref()?.of?);
-        (before != workload.wanted()).then_some(before)
-    }
-
     /// Whether the hold is in force: the workload still has the fields that hold.
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
@@ -252,14 +243,13 @@ impl Hold {
         Self::of(workload).ok().flatten()
     }
 
-    /// Returns the hold of the plan of a workload, if it has one, whether or not the hold is in force. Where pods are only
-    /// counted, the last batch is scaled to the present replicas, and the next write stores that.
+    /// Returns the hold of the plan of a workload, if it has one, whether or not the hold is in force.
     ///
     /// # Errors
     /// When the annotation or the plan in it is invalid.
     pub fn of_plan(workload: &Workload) -> Result<Option<Self>> {
-        let Some(mut hold) = Self::of(workload)?.filter(Self::has_plan) else { return Ok(None) };
-        hold.plan = Some(hold.require_plan(workload)?.clone().scaled_to(workload));
+        let Some(hold) = Self::of(workload)?.filter(Self::has_plan) else { return Ok(None) };
+        hold.require_plan(workload)?;
         Ok(Some(hold))
     }
 

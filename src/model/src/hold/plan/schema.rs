@@ -17,7 +17,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::pace::{Pace, Reach, duration};
-use crate::api::count::as_count;
 use crate::kind::Workload;
 use crate::text::json::Digest;
 
@@ -65,20 +64,12 @@ pub struct PlannedBatch {
     /// Whether it is the canary batch of one pod.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub canary: bool,
-    /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet, numbers of the pods
-    /// of a Deployment.
+    /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet. Where pods are only counted,
+    /// numbers of pods: the batch releases pods up to the last number, also after another client scaled the workload.
     pub slots: Vec<String>,
     /// Whether it soaked and passed its check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
-    /// For a kind whose pods are only counted: how many pods were wanted when the batch began. The slots are the numbers
-    /// of pods then, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of: Option<usize>,
-    /// The first and the last number of its slots as it began, once another client scaled the workload. The slots keep
-    /// their proportion then, so that they include pods of the scale-up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub began: Option<(usize, usize)>,
 }
 
 impl Plan {
@@ -98,19 +89,6 @@ impl Plan {
         }
     }
 
-    /// Returns the plan for the present number of pods: where pods are only counted, the last batch keeps its proportion,
-    /// as the controller keeps that of the updated pods. A controller rounds the size of a ReplicaSet to the nearest number,
-    /// and what a partition releases down.
-    #[must_use]
-    pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
-        if let Some(batch) = &mut self.last_batch {
-            let rounds_to_nearest =
-                matches!(workload.kind().hold_method(), Ok(method) if method.rounds_to_nearest());
-            batch.scale_to(as_count(workload.wanted()), rounds_to_nearest);
-        }
-        self
-    }
-
     /// Whether the plan is for the live template of a workload.
     #[must_use]
     pub fn is_for_live_template(&self, workload: &Workload) -> bool {
@@ -119,38 +97,8 @@ impl Plan {
 }
 
 /// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a workload can set
-/// `spec.replicas` to 2147483647. A batch is not scaled beyond it, and `step` refuses a workload of more pods.
+/// `spec.replicas` to 2147483647. `step` refuses a workload of more pods.
 pub const MAX_PODS: usize = 100_000;
-
-impl PlannedBatch {
-    fn scale_to(&mut self, wanted: usize, rounds_to_nearest: bool) {
-        let Some(before) =
-            self.of.filter(|before| *before != wanted && *before > 0 && (1..=MAX_PODS).contains(&wanted))
-        else {
-            return;
-        };
-        let number = |slot: Option<&String>| slot.and_then(|slot| slot.parse::<usize>().ok());
-        let (Some(first), Some(last)) = (number(self.slots.first()), number(self.slots.last())) else {
-            return;
-        };
-        let began = self.began.unwrap_or((first, last));
-        self.began = Some((began.0, began.1.min(wanted))); // a later scale-up adds other pods
-        let half = if rounds_to_nearest { before } else { 0 };
-        let scaled = |number: usize| (2 * number * wanted + half) / (2 * before);
-        let last = scaled(last.min(before)).max(1);
-        let first = (scaled(first.saturating_sub(1).min(before)) + 1).min(last);
-        self.slots = (first..=last).map(|number| number.to_string()).collect();
-        self.of = Some(wanted);
-    }
-
-    /// Whether a slot is one with which it began; none unless the workload was scaled since. The updated pods have the lowest
-    /// numbers, the oldest first, so that the pods that a scale-up adds come after those of the batch.
-    #[must_use]
-    pub fn began_with(&self, slot: &str) -> Option<bool> {
-        let (first, last) = self.began?;
-        Some(slot.parse().is_ok_and(|number: usize| (first..=last).contains(&number)))
-    }
-}
 
 /// Why a batch failed, or updated pods outside a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -349,8 +297,6 @@ mod tests {
                 canary: true,
                 slots: vec!["db-1".to_owned(), "db-0".to_owned()],
                 done: true,
-                of: Some(4),
-                began: Some((1, 2)),
             }),
             failure: Some(BatchFailure::Check {
                 batch: Some(2),
@@ -362,70 +308,6 @@ mod tests {
         for plan in [plain(), full] {
             let json = serde_json::to_value(&plan).unwrap();
             assert_eq!(serde_json::from_value::<Plan>(json.clone()).unwrap(), plan, "{json}");
-        }
-    }
-
-    #[test]
-    fn a_batch_of_counted_pods_keeps_its_proportion() {
-        for (slots, before, after, expected, down) in [
-            (2..=5, 10, 20, 3..=10, 3..=10),
-            (3..=10, 20, 10, 2..=5, 2..=5),
-            (1..=1, 10, 20, 1..=2, 1..=2),
-            (1..=1, 10, 3, 1..=1, 1..=1),
-            (1..=1, 4, 6, 1..=2, 1..=1),
-            (6..=10, 10, 7, 5..=7, 4..=7),
-            (2..=3, 10, 10, 2..=3, 2..=3),
-            (2..=3, 10, 0, 2..=3, 2..=3),
-            (1..=10, 10, 1, 1..=1, 1..=1),
-        ] {
-            let names = |slots: std::ops::RangeInclusive<usize>| slots.map(|slot| slot.to_string()).collect();
-            let words = format!("{slots:?} of {before}, scaled to {after}");
-            for (rounds_to_nearest, expected) in [(true, expected), (false, down)] {
-                let slots = names(slots.clone());
-                let mut batch = PlannedBatch {
-                    number: 2,
-                    canary: false,
-                    slots,
-                    done: false,
-                    of: Some(before),
-                    began: None,
-                };
-                batch.scale_to(after, rounds_to_nearest);
-                assert_eq!(batch.slots, names(expected) as Vec<_>, "{words}");
-            }
-        }
-    }
-
-    /// The pods of a scale-up are not those with which the batch began, also after a scale-down that removed some of these.
-    #[test]
-    fn a_batch_that_is_scaled_knows_the_slots_with_which_it_began() {
-        for (scales, expected) in
-            [(&[8][..], &[3, 4][..]), (&[8, 16], &[3, 4]), (&[3], &[3]), (&[3, 8], &[3]), (&[2, 8], &[])]
-        {
-            let slots = vec!["3".to_owned(), "4".to_owned()];
-            let mut batch =
-                PlannedBatch { number: 2, canary: false, slots, done: false, of: Some(4), began: None };
-            for wanted in scales {
-                batch.scale_to(*wanted, true);
-            }
-            let is_own = |slot: &usize| batch.began_with(&slot.to_string()).unwrap();
-            assert_eq!((1..=20).filter(is_own).collect::<Vec<_>>(), expected, "{scales:?}");
-        }
-    }
-
-    /// Any client may scale a workload, and write the annotation.
-    #[test]
-    fn a_batch_is_not_scaled_to_more_pods_than_are_stepped() {
-        for (slot, before, after) in [
-            ("1", 1, 2_147_483_647),
-            ("18446744073709551615", 10, 20),
-            ("18446744073709551615", 2_147_483_647, 100_000),
-        ] {
-            let slots = vec![slot.to_owned()];
-            let mut batch =
-                PlannedBatch { number: 1, canary: false, slots, done: false, of: Some(before), began: None };
-            batch.scale_to(after, true);
-            assert_eq!(batch.slots.len(), 1, "{slot} of {before}, scaled to {after}");
         }
     }
 

@@ -101,8 +101,7 @@ impl DaemonSetFixture {
 
     fn with_batch(mut self, slots: &[&str]) -> Self {
         let slots = slots.iter().map(|&slot| slot.to_owned()).collect();
-        self.plan.last_batch =
-            Some(PlannedBatch { number: 1, canary: false, slots, done: false, of: None, began: None });
+        self.plan.last_batch = Some(PlannedBatch { number: 1, canary: false, slots, done: false });
         self
     }
 

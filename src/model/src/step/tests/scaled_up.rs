@@ -1,5 +1,4 @@
-//! Batches of counted pods that another client scales up. They keep their proportion, and fail only for the pods with which
-//! they began.
+//! Batches of counted pods that another client scales up. They fail only for their own pods.
 
 use std::time::Duration;
 
@@ -30,7 +29,7 @@ fn scaled(replicas: i64, pods: &[(&str, bool)]) -> Observation {
     let workload = Workload::of_json(&set).unwrap();
     let mut hold = held_by_plan(&workload);
     let slots = vec!["3".to_owned(), "4".to_owned()];
-    let batch = PlannedBatch { number: 2, canary: false, slots, done: false, of: Some(4), began: None };
+    let batch = PlannedBatch { number: 2, canary: false, slots, done: false };
     hold.plan.as_mut().unwrap().last_batch = Some(batch);
     let workload = Workload::of_json(hold.into_patch(&workload, None).unwrap().1.after()).unwrap();
     let owned = |kind: &str, name: &str, ready: bool| {
@@ -46,8 +45,8 @@ fn scaled(replicas: i64, pods: &[(&str, bool)]) -> Observation {
     Observation { workload, revisions, pods: Some(pods), events: None }
 }
 
-/// A scale-up enlarges the batch in proportion. Its pods fail no batch, and those with which the batch began still do, also
-/// for a process that observes the workload only after the scale-up.
+/// The pods of a scale-up fail no batch, and those of the batch still do, also for a process that observes the workload only
+/// after the scale-up.
 #[test]
 fn a_batch_that_is_scaled_up_times_out_for_its_own_pods_only() {
     let ready = [("a", true), ("b", true), ("c", true), ("d", true)];
