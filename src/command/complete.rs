@@ -11,7 +11,7 @@ pub use crate::cluster::kubeconfig::KubeconfigList;
 use crate::cluster::kubeconfig::names;
 use crate::cluster::list::ListQuery;
 use crate::cluster::notice::Listener;
-use crate::cluster::reader::read_revisions;
+use crate::cluster::objects::read::read_revisions;
 use crate::cluster::source::{Access, Source};
 use crate::error::Result;
 use crate::exit::Exit;

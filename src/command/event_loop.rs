@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::stop_signals::{Continuations, StopSignals};
-use crate::cluster::observe::Observer;
+use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::Cluster;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Workload;

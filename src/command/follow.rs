@@ -10,7 +10,7 @@ use super::undo_on_failure::{delete_stuck, undo_on_failure};
 use super::writing_verb::Writer;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
-use crate::cluster::observe::Observer;
+use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::model::engine::{Now, TargetId};

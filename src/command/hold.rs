@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::writing_verb::{ChangeOptions, DryRun, PreparedWrite, Writer};
-use crate::cluster::reader::{or_note, read_revisions, reread};
+use crate::cluster::objects::read::{or_note, read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::{TargetScope, read_for_write};
 use crate::error::{ErrorKind, Result};

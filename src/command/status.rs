@@ -14,7 +14,7 @@ use super::undo_on_failure::missing_right;
 use super::writing_verb::FIELD_MANAGER;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
-use crate::cluster::reader::{FEW_WORKLOADS, Needs, read_all};
+use crate::cluster::objects::read::{FEW_WORKLOADS, Parts, Unless, read_all};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::engine::{Engine, LoopEvent, Now, TargetEvent, TargetId};
@@ -142,18 +142,19 @@ async fn evaluate_all(
 ) -> CommandOutcome {
     let source = following.context.source;
     let skips_complete = request.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
-    let needs = Needs { skips_complete, ..Needs::STATUS };
-    let (read, configuration) = with_optional_read(
-        read_all(workloads, request.scope.all_namespaces, needs, source),
+    let unless = if skips_complete { Unless::Complete } else { Unless::Never };
+    let parts = Parts { unless, ..Parts::STATUS };
+    let ((observations, notes), configuration) = with_optional_read(
+        read_all(workloads, request.scope.all_namespaces, parts, source),
         named_configuration(&following.configuration, source),
     )
     .await;
-    ui.err_lines(&read.notes);
+    ui.err_lines(&notes);
     // Each log of a crashing pod takes a request.
-    let reads_logs = read.observations.len() == 1;
+    let reads_logs = observations.len() == 1;
     let mut all = CommandOutcome::default();
     let mut documents = Vec::new();
-    for observed in read.observations {
+    for observed in observations {
         let (outcome, document) = match observed {
             Ok(observed) => evaluate_once(following, observed, &configuration, reads_logs, ui).await,
             Err(error) => (error.into(), None),

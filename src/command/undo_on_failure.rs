@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::patch::{self, PatchTarget};
 use super::targets::read_again;
 use crate::cluster::concurrent::concurrently;
-use crate::cluster::reader::read_revisions;
+use crate::cluster::objects::read::read_revisions;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};

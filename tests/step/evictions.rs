@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use harness::prelude::*;
 use rollout2::cluster::notice::Listener;
-use rollout2::cluster::reader::{disruption_budgets, nodes};
+use rollout2::cluster::objects::read::{disruption_budgets, nodes};
 use rollout2::cluster::source::{Cluster, Source};
 use rollout2::error::ErrorKind;
 use rollout2::model::change::write_result::DeletionResult;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::cluster::reader::{Needs, read_one};
+use crate::cluster::objects::read::{Parts, read_one};
 use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
 use crate::error::{Error, ErrorKind, Result};
@@ -110,9 +110,9 @@ pub(super) async fn read_for(
     messages: &MessageWriter,
 ) -> Result<Observation> {
     let counts_back = words.iter().any(|word| matches!(word, TemplateRef::Revision(RevisionWord::Back(_))));
-    let needs =
-        if counts_back && Hold::in_force(&workload).is_some() { Needs::PODS } else { Needs::REVISIONS };
-    let (observed, notes) = read_one(workload, needs, source).await;
+    let parts =
+        if counts_back && Hold::in_force(&workload).is_some() { Parts::PODS } else { Parts::REVISIONS };
+    let (observed, notes) = read_one(workload, parts, source).await;
     for note in &notes {
         messages.err_line_once(note);
     }

@@ -3,7 +3,7 @@
 pub(super) mod since;
 
 use super::CommandOutcome;
-use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::objects::read::{Parts, read_all};
 use crate::command::context::Context;
 use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
 use crate::error::{Error, Result};
@@ -64,13 +64,13 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let found = find_workloads(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let counts_back = matches!(request.revision, Some(RevisionWord::Back(_)));
-    let needs =
-        Needs { whole_objects: prints_documents && !pods, pods: pods || counts_back, ..Needs::REVISIONS };
-    let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
-    ui.err_lines(&read.notes);
+    let parts =
+        Parts { whole_objects: prints_documents && !pods, pods: pods || counts_back, ..Parts::REVISIONS };
+    let (observations, notes) = read_all(workloads, request.scope.all_namespaces, parts, source).await;
+    ui.err_lines(&notes);
     let mut documents = Vec::new();
     let mut has_table = false;
-    for observed in read.observations {
+    for observed in observations {
         if has_table && observed.is_ok() && pods && !prints_documents && !request.no_headers {
             ui.out_text("\n"); // between two tables
         }

@@ -2,7 +2,7 @@
 
 use super::Request;
 use crate::cluster::configuration::changed_configuration;
-use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::objects::read::{Parts, read_all};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::targets::{FoundTargets, find_workloads};
@@ -27,14 +27,13 @@ pub(in crate::command) async fn run(
     let found = find_workloads(&request.scope, Workload::with_template_owners_only, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let since = start.resolve(source.now());
-    let needs = if request.scope.is_selection() { Needs::LIST } else { Needs::STATUS };
-    let needs = Needs { since: Some(since), ..needs };
+    let parts = if request.scope.is_selection() { Parts::LIST } else { Parts::STATUS };
     let (named, everywhere) = (NamedConfiguration::of(&workloads), request.scope.all_namespaces);
-    let (mut read, listed) = tokio::join!(
-        read_all(workloads, everywhere, needs, source),
+    let ((mut observed_all, notes), listed) = tokio::join!(
+        read_all(workloads, everywhere, parts.since(Some(since)), source),
         changed_configuration(&named, everywhere, since, source)
     );
-    ui.err_lines(&read.notes);
+    ui.err_lines(&notes);
     ui.err_lines(&listed.note);
     outcome.errors.extend(listed.errors);
     let now = source.now();
@@ -42,18 +41,18 @@ pub(in crate::command) async fn run(
     // Of a workload that has not changed itself, the pods are needed if what it reads has changed.
     let is_reader =
         |workload: &&Workload| configuration.is_read_by(workload) && is_unchanged_since(workload, since);
-    let readers = read.observations.iter_mut().filter_map(|place| {
+    let readers = observed_all.iter_mut().filter_map(|place| {
         let workload = place.as_ref().ok().map(|observed| &observed.workload).filter(is_reader)?.clone();
         Some((place, workload))
     });
     let (places, readers): (Vec<_>, Vec<_>) = readers.unzip();
-    let more = read_all(readers, everywhere, Needs { since: None, ..needs }, source).await;
-    ui.err_lines(&more.notes);
-    for (place, observed) in places.into_iter().zip(more.observations) {
+    let (more, notes) = read_all(readers, everywhere, parts, source).await;
+    ui.err_lines(&notes);
+    for (place, observed) in places.into_iter().zip(more) {
         *place = observed;
     }
     let mut observations = Vec::new();
-    for observed in read.observations {
+    for observed in observed_all {
         match observed {
             Ok(observed) => {
                 let author = last_template_author(observed.workload.object());

@@ -10,7 +10,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::CommandOutcome;
 use super::context::Context;
 use super::targets::{FoundTargets, TargetScope, find_workloads};
-use crate::cluster::reader::{Needs, are_in_few_namespaces, read_all};
+use crate::cluster::objects::read::{Parts, are_in_few_namespaces, read_all};
 use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -132,12 +132,13 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
             Kept::Unread(workload) => unread.push(workload),
         }
     }
-    let needs = Needs { since: request.since.map(|since| since.resolve(source.now())), ..Needs::LIST };
+    let parts = Parts::LIST.since(request.since.map(|since| since.resolve(source.now())));
     let is_few = !rollouts.is_empty() && are_in_few_namespaces(&unread);
-    let read = read_all(unread, request.scope.all_namespaces && !is_few, needs, source).await;
-    ui.err_lines(&read.notes);
+    let everywhere = request.scope.all_namespaces && !is_few;
+    let (observations, notes) = read_all(unread, everywhere, parts, source).await;
+    ui.err_lines(&notes);
     let now = source.now();
-    for observed in read.observations {
+    for observed in observations {
         match observed {
             Ok(observed) => rollouts.extend(request.view(&observed, now)),
             Err(error) => outcome.errors.push(error),

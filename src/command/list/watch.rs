@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Request;
 use crate::cluster::list::ListQuery;
-use crate::cluster::observe::Observer;
+use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;

@@ -14,7 +14,7 @@ use super::diff::show_lines;
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
 use crate::cluster::concurrent::concurrently;
-use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::objects::read::{Parts, read_all};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
@@ -151,9 +151,9 @@ async fn read_all_live(
 ) -> Vec<Result<Option<Observation>>> {
     let found = concurrently(workloads.iter().map(|after| live(after, source))).await;
     let live = found.iter().filter_map(|found| found.as_ref().ok().cloned().flatten()).collect();
-    let read = read_all(live, false, Needs::PODS, source).await;
-    ui.err_lines(&read.notes);
-    let mut observations = read.observations.into_iter();
+    let (observations, notes) = read_all(live, false, Parts::PODS, source).await;
+    ui.err_lines(&notes);
+    let mut observations = observations.into_iter();
     let mut observation = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();
     found.into_iter().map(|found| found.and_then(&mut observation)).collect()
 }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::other_objects;
-use crate::cluster::observe::Observer;
+use crate::cluster::objects::observer::Observer;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::event_loop::{Executor, RequestsInFlight};

@@ -1,6 +1,6 @@
 //! What other objects mean for a plan: nodes that are not ready, and PodDisruptionBudgets that never allow an eviction.
 
-use crate::cluster::reader::{disruption_budgets, nodes, or_note};
+use crate::cluster::objects::read::{disruption_budgets, nodes, or_note};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Node;

@@ -9,7 +9,7 @@ use self::manifest::{kind_of, with_rollouts};
 use super::context::CommandOutcome;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
-use crate::cluster::reader::{Needs, read_one, reread};
+use crate::cluster::objects::read::{Parts, read_one, reread};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::field_selector::FieldSelector;
@@ -103,7 +103,7 @@ pub async fn read_for_write(
     source: &Source,
     messages: &MessageWriter,
 ) -> Result<Observation> {
-    let (observed, notes) = read_one(workload, Needs::WRITE, source).await;
+    let (observed, notes) = read_one(workload, Parts::WRITE, source).await;
     for note in notes {
         messages.err_line_once(&note);
     }

@@ -1,6 +1,6 @@
 //! What `undo` does after its rollbacks were followed to their end.
 
-use crate::cluster::reader::{read_revisions, reread};
+use crate::cluster::objects::read::{read_revisions, reread};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::patch::PatchTarget;

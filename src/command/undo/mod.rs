@@ -10,7 +10,7 @@ use self::prepared::{
 };
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
 use super::{CommandOutcome, follow, preflight};
-use crate::cluster::reader::reread;
+use crate::cluster::objects::read::reread;
 use crate::command::context::Context;
 use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::cluster::concurrent::concurrently;
-use crate::cluster::reader::{Needs, read_all, read_one, reread};
+use crate::cluster::objects::read::{Parts, read_all, read_one, reread};
 use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
 use crate::command::preflight::{self, Findings, Planned};
@@ -102,9 +102,9 @@ pub(super) async fn read_all_ahead(
         |workload: &Workload| wait_until_observed(workload.clone(), begun, writer.context.source, &messages);
     let current = concurrently(workloads.iter().map(wait)).await;
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
-    let read = read_all(found, false, Needs::WRITE, writer.context.source).await;
-    writer.ui.err_lines(&read.notes);
-    let mut observations = read.observations.into_iter();
+    let (observations, notes) = read_all(found, false, Parts::WRITE, writer.context.source).await;
+    writer.ui.err_lines(&notes);
+    let mut observations = observations.into_iter();
     let prepared = |found: Result<Workload>| match found {
         Ok(_) => Some(observations.next()?.map(Prepared::of)),
         Err(error) => Some(Err(error)),
@@ -228,7 +228,7 @@ pub(super) async fn has_recovered(
     if !request.failed {
         return Ok(false);
     }
-    let (observed, notes) = read_one(workload.clone(), Needs::STATUS, writer.context.source).await;
+    let (observed, notes) = read_one(workload.clone(), Parts::STATUS, writer.context.source).await;
     for note in &notes {
         writer.ui.err_line_once(note);
     }
@@ -249,13 +249,14 @@ pub(super) async fn only_failed(
     writer: &mut Writer<'_>,
 ) -> (Vec<Workload>, Vec<Workload>) {
     let since = since.map(|since| since.resolve(writer.context.source.now()));
-    let read = read_all(workloads, false, Needs { since, ..Needs::STATUS }, writer.context.source).await;
-    writer.ui.err_lines(&read.notes);
+    let parts = Parts::STATUS.since(since);
+    let (observations, notes) = read_all(workloads, false, parts, writer.context.source).await;
+    writer.ui.err_lines(&notes);
     let now = writer.context.source.now();
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
     let (mut failed, mut earlier, mut progressing, mut unread) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for observed in read.observations {
+    for observed in observations {
         let observed = match observed {
             Ok(observed) => observed,
             Err(error) => {

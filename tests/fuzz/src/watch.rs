@@ -1,7 +1,7 @@
 //! The lines of a watch: each is an event or ends the watch, and the status of every object in an event can be printed.
 
 use k8s_openapi::jiff::Timestamp;
-use rollout2::cluster::observe::reflector::WatchEvent;
+use rollout2::cluster::objects::reflector::WatchEvent;
 use rollout2::model::api::event::{Event, Events};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
@@ -21,7 +21,7 @@ pub fn one(data: &[u8]) {
     let mut objects = Vec::new();
     for line in data.split(|byte| *byte == b'\n') {
         match WatchEvent::read(line) {
-            WatchEvent::Changed(object) => objects.push(object),
+            WatchEvent::Added(object) | WatchEvent::Changed(object) => objects.push(object),
             WatchEvent::Deleted(object) => objects.retain(|kept: &Object| kept.name() != object.name()),
             WatchEvent::Bookmark(version) => assert!(!version.is_empty()),
             WatchEvent::Broken => break,

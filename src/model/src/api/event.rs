@@ -12,6 +12,8 @@ use super::object::Object;
 /// absence proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
+    /// `metadata.uid`.
+    pub uid: String,
     /// The uid of the involved object.
     pub about: String,
     /// The reason, such as `FailedMount`.
@@ -64,6 +66,7 @@ impl Event {
         let last =
             ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
         Some(Self {
+            uid: object.uid().to_owned(),
             about: text("/involvedObject/uid"),
             reason: text("/reason"),
             message: text("/message"),

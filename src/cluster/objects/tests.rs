@@ -9,10 +9,10 @@ use k8s_openapi::jiff::Timestamp;
 use kube::client::Body;
 use serde_json::{Value, json};
 
-use super::Observer;
-use super::cache::{Cache, TargetEvents};
+use super::facts::{Facts, Listed, Update};
+use super::observer::Observer;
 use super::outage::{Attempts, Outage};
-use super::wanted::{Delta, Facts, Listed, ObserverMessage, Refresh};
+use super::targets::{TargetEvents, Targets};
 use crate::cluster::connection::{Cluster, RequestError};
 use crate::cluster::notice::Listener;
 use crate::cluster::write::{WriteOptions, WriteOutcome};
@@ -45,43 +45,39 @@ fn owned(kind: &str, name: &str, owner: &str) -> Object {
     Object::read(json!({"kind": kind, "metadata": metadata, "spec": {"template": Value::Null}})).unwrap()
 }
 
-/// The key and the facts of an object, and its resourceVersion.
-type Stored = (String, Facts, u64);
-
-fn stored(name: &str, version: u64, facts: Facts) -> Stored {
-    (format!("n/{name}"), facts, version)
-}
+/// The facts of an object, and its resourceVersion.
+type Stored = (Facts, u64);
 
 fn state(name: &str, version: u64) -> Stored {
-    stored(name, version, Facts::Workload(Box::new(workload(name, version))))
+    (Facts::Workload(Box::new(workload(name, version))), version)
 }
 
 fn revision(name: &str, owner: &str) -> Stored {
     let revision = Revision::read(&Deployment, &owned("ReplicaSet", name, owner));
-    stored(name, 1, Facts::Revision(Arc::new(revision)))
+    (Facts::Revision(Arc::new(revision)), 1)
 }
 
 fn pod(name: &str, owner: &str, version: u64) -> Stored {
-    stored(name, version, Facts::Pod(Arc::new(Pod::read(&owned("Pod", name, owner)))))
+    (Facts::Pod(Arc::new(Pod::read(&owned("Pod", name, owner)))), version)
 }
 
-/// Returns a cache of these workloads, of which nothing was read.
-fn cache(names: &[&str]) -> Cache {
-    let mut cache = Cache::default();
+/// Returns targets of these workloads, of which nothing was read.
+fn targets(names: &[&str]) -> Targets {
+    let mut targets = Targets::default();
     for type_ in [Deployment.type_(), &REPLICA_SET, &POD] {
-        cache.collections.add(type_, Some("n"));
+        targets.store.add(type_, Some("n"));
     }
     for name in names {
-        cache.add_target(WORKLOADS, workload(name, 1), true);
+        targets.add_target(WORKLOADS, workload(name, 1), true);
     }
-    cache
+    targets
 }
 
-/// Applies a change, and returns each target that was emitted, with the names of its pods.
-fn emitted(cache: &mut Cache, index: usize, delta: Delta) -> Vec<(usize, Vec<String>)> {
+/// Applies an update, and returns each target that was emitted, with the names of its pods.
+fn emitted(targets: &mut Targets, update: Update) -> Vec<(usize, Vec<String>)> {
     let mut events = TargetEvents::new();
-    cache.apply(index, delta, &mut events);
-    cache.flush(&mut events);
+    targets.apply(update, &mut events);
+    targets.flush(&mut events);
     let pods = |observed: &Observation| {
         observed.pods.iter().flatten().map(|pod| pod.name.clone()).collect::<Vec<_>>()
     };
@@ -92,111 +88,115 @@ fn emitted(cache: &mut Cache, index: usize, delta: Delta) -> Vec<(usize, Vec<Str
     observed.collect()
 }
 
-fn changed((key, facts, version): Stored) -> Delta {
-    Delta::Changed(key, facts, version)
+fn changed(collection: usize, (facts, version): Stored) -> Update {
+    Update::Changed { collection, facts, version, is_added: false }
 }
 
-fn removed(key: &str, version: u64) -> Delta {
-    Delta::Removed(key.to_owned(), version)
+fn removed(collection: usize, name: &str, version: u64) -> Update {
+    let metadata =
+        json!({"name": name, "namespace": "n", "uid": name, "resourceVersion": version.to_string()});
+    Update::Removed(collection, Object::read(json!({"kind": "Pod", "metadata": metadata})).unwrap())
 }
 
 /// Returns a list at the version of its newest object.
 fn list(all: Vec<Stored>) -> Listed {
-    let version = all.iter().map(|(_, _, version)| *version).max().unwrap_or_default();
-    Listed { objects: all.into_iter().map(|(key, facts, _)| (key, facts)).collect(), version }
+    let version = all.iter().map(|(_, version)| *version).max().unwrap_or_default();
+    (all.into_iter().map(|(facts, _)| facts).collect(), version.to_string())
 }
 
-fn listed(all: Vec<Stored>) -> Delta {
-    Delta::Listed(list(all))
+fn listed(collection: usize, all: Vec<Stored>) -> Update {
+    Update::Listed(collection, list(all))
 }
 
 #[test]
 fn each_state_of_a_workload_is_emitted_once_everything_else_was_read() {
-    let mut cache = cache(&["web"]);
-    assert_eq!(emitted(&mut cache, WORKLOADS, listed(vec![state("web", 3)])), []);
-    assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 4))), []);
-    assert_eq!(emitted(&mut cache, PODS, listed(vec![pod("web-1", "r", 1)])), []);
+    let mut targets = targets(&["web"]);
+    assert_eq!(emitted(&mut targets, listed(WORKLOADS, vec![state("web", 3)])), []);
+    assert_eq!(emitted(&mut targets, changed(WORKLOADS, state("web", 4))), []);
+    assert_eq!(emitted(&mut targets, listed(PODS, vec![pod("web-1", "r", 1)])), []);
     let pods = vec!["web-1".to_owned()];
     let both = [(0, pods.clone()), (0, pods.clone())];
-    assert_eq!(emitted(&mut cache, REVISIONS, listed(vec![revision("r", "web")])), both);
-    assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 5))), [(0, pods)]);
+    assert_eq!(emitted(&mut targets, listed(REVISIONS, vec![revision("r", "web")])), both);
+    assert_eq!(emitted(&mut targets, changed(WORKLOADS, state("web", 5))), [(0, pods)]);
 }
 
 #[test]
 fn a_pod_belongs_to_the_owner_of_its_replica_set_only() {
-    let mut cache = cache(&["web", "api"]);
-    emitted(&mut cache, WORKLOADS, listed(vec![state("web", 1), state("api", 1)]));
-    emitted(&mut cache, PODS, listed(Vec::new()));
+    let mut targets = targets(&["web", "api"]);
+    emitted(&mut targets, listed(WORKLOADS, vec![state("web", 1), state("api", 1)]));
+    emitted(&mut targets, listed(PODS, Vec::new()));
     let revisions = vec![revision("r", "web"), revision("s", "api")];
-    assert_eq!(emitted(&mut cache, REVISIONS, listed(revisions)).len(), 2);
+    assert_eq!(emitted(&mut targets, listed(REVISIONS, revisions)).len(), 2);
     let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "r", 1))), [(0, of(&["p"]))]);
-    assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "s", 1))), [(0, of(&[])), (1, of(&["p"]))]);
-    assert_eq!(emitted(&mut cache, PODS, changed(pod("q", "t", 1))), [], "the owner is not known yet");
-    assert_eq!(emitted(&mut cache, REVISIONS, changed(revision("t", "web"))), [(0, of(&["q"]))]);
-    assert_eq!(emitted(&mut cache, PODS, removed("n/p", 2)), [(1, of(&[]))]);
+    assert_eq!(emitted(&mut targets, changed(PODS, pod("p", "r", 1))), [(0, of(&["p"]))]);
+    assert_eq!(emitted(&mut targets, changed(PODS, pod("p", "s", 1))), [(0, of(&[])), (1, of(&["p"]))]);
+    assert_eq!(emitted(&mut targets, changed(PODS, pod("q", "t", 1))), [], "the owner is not known yet");
+    assert_eq!(emitted(&mut targets, changed(REVISIONS, revision("t", "web"))), [(0, of(&["q"]))]);
+    assert_eq!(emitted(&mut targets, removed(PODS, "p", 2)), [(1, of(&[]))]);
 }
 
 /// Preview environments come and go while `list --watch` runs.
 #[test]
 fn a_deleted_workload_of_a_scope_takes_no_memory() {
-    let mut of_scope = cache(&[]);
-    for (delta, kept) in [
-        (listed(vec![state("web", 1), state("api", 1)]), 2),
-        (removed("n/web", 2), 1),
-        (listed(Vec::new()), 0),
-        (changed(state("web", 5)), 1),
+    let mut of_scope = targets(&[]);
+    for (update, kept) in [
+        (listed(WORKLOADS, vec![state("web", 1), state("api", 1)]), 2),
+        (removed(WORKLOADS, "web", 2), 1),
+        (listed(WORKLOADS, Vec::new()), 0),
+        (changed(WORKLOADS, state("web", 5)), 1),
     ] {
-        emitted(&mut of_scope, WORKLOADS, delta);
-        assert_eq!((of_scope.targets.len(), of_scope.observations().count()), (kept, kept));
+        emitted(&mut of_scope, update);
+        assert_eq!((of_scope.all.len(), of_scope.observations().count()), (kept, kept));
     }
-    let mut found = cache(&["web"]);
-    emitted(&mut found, WORKLOADS, listed(Vec::new()));
-    assert_eq!((found.targets.len(), found.observations().count()), (1, 0), "it may be created again");
+    let mut found = targets(&["web"]);
+    emitted(&mut found, listed(WORKLOADS, Vec::new()));
+    assert_eq!((found.all.len(), found.observations().count()), (1, 0), "it may be created again");
 }
 
-/// Returns a cache of a workload that was read with one ReplicaSet.
-fn read_cache() -> Cache {
-    let mut cache = cache(&["web"]);
-    emitted(&mut cache, PODS, listed(Vec::new()));
-    emitted(&mut cache, REVISIONS, listed(vec![revision("r", "web")]));
-    assert_eq!(emitted(&mut cache, WORKLOADS, listed(vec![state("web", 3)])).len(), 1);
-    cache
+/// Returns the target of a workload that was read with one ReplicaSet.
+fn read_targets() -> Targets {
+    let mut targets = targets(&["web"]);
+    emitted(&mut targets, listed(PODS, Vec::new()));
+    emitted(&mut targets, listed(REVISIONS, vec![revision("r", "web")]));
+    assert_eq!(emitted(&mut targets, listed(WORKLOADS, vec![state("web", 3)])).len(), 1);
+    targets
+}
+
+/// Returns a refresh that read the workload at a version with one ReplicaSet, and its pods.
+fn refreshed(workload_version: u64, pods: Option<Listed>) -> Update {
+    let revisions = Some(list(vec![revision("r", "web")]));
+    Update::Refreshed(TargetId(0), Ok(Some(Box::new((workload("web", workload_version), [revisions, pods])))))
 }
 
 /// Applies a refresh that read the workload at a version, and then its pods with a list at a version.
 fn refresh(
-    cache: &mut Cache,
+    targets: &mut Targets,
     workload_version: u64,
     pods: &[(&str, u64)],
     list_version: u64,
 ) -> TargetEvents {
     let pods = pods.iter().map(|(name, version)| pod(name, "r", *version)).collect();
-    let read = Refresh::Read {
-        workload: workload("web", workload_version),
-        revisions: Some(list(vec![revision("r", "web")])),
-        pods: Some(Listed { version: list_version, ..list(pods) }),
-    };
+    let pods = (list(pods).0, list_version.to_string());
     let mut events = TargetEvents::new();
-    cache.apply_refresh(TargetId(0), read, &mut events);
+    targets.apply(refreshed(workload_version, Some(pods)), &mut events);
     events
 }
 
 #[test]
 fn states_that_are_older_than_a_refresh_or_known_are_no_events() {
-    let mut cache = read_cache();
-    let count = |cache: &mut Cache, delta| {
+    let mut targets = read_targets();
+    let count = |targets: &mut Targets, update| {
         let mut events = TargetEvents::new();
-        cache.apply(WORKLOADS, delta, &mut events);
+        targets.apply(update, &mut events);
         events.len()
     };
-    assert_eq!(count(&mut cache, listed(vec![state("web", 3)])), 0);
-    refresh(&mut cache, 7, &[], 7);
-    assert_eq!(count(&mut cache, changed(state("web", 5))), 0);
-    assert_eq!(count(&mut cache, changed(state("web", 8))), 1);
+    assert_eq!(count(&mut targets, listed(WORKLOADS, vec![state("web", 3)])), 0);
+    refresh(&mut targets, 7, &[], 7);
+    assert_eq!(count(&mut targets, changed(WORKLOADS, state("web", 5))), 0);
+    assert_eq!(count(&mut targets, changed(WORKLOADS, state("web", 8))), 1);
     // A backup of etcd has older versions, which a list returns.
-    assert_eq!(count(&mut cache, listed(vec![state("web", 2)])), 1);
-    assert_eq!(count(&mut cache, listed(Vec::new())), 1, "it is deleted");
+    assert_eq!(count(&mut targets, listed(WORKLOADS, vec![state("web", 2)])), 1);
+    assert_eq!(count(&mut targets, listed(WORKLOADS, Vec::new())), 1, "it is deleted");
 }
 
 /// Seen on a real control plane: the refresh began before the controller created a pod, and ended after the watch had
@@ -213,17 +213,17 @@ fn a_refresh_does_not_hide_what_a_watch_reported_meanwhile() {
         });
         observed.collect::<Vec<_>>()
     };
-    let mut cache = read_cache();
+    let mut targets = read_targets();
     let new = [vec!["new".to_owned()]];
-    assert_eq!(emitted(&mut cache, PODS, changed(pod("new", "r", 5))).len(), 1);
-    assert_eq!(pods_of(&refresh(&mut cache, 3, &[], 4)), new);
-    assert_eq!(emitted(&mut cache, PODS, changed(pod("new", "r", 6))).len(), 1);
-    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)], 7)), new, "the refresh is newer");
-    assert_eq!(emitted(&mut cache, PODS, removed("n/new", 8)).len(), 1);
-    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)], 7)), [Vec::<String>::new()]);
+    assert_eq!(emitted(&mut targets, changed(PODS, pod("new", "r", 5))).len(), 1);
+    assert_eq!(pods_of(&refresh(&mut targets, 3, &[], 4)), new);
+    assert_eq!(emitted(&mut targets, changed(PODS, pod("new", "r", 6))).len(), 1);
+    assert_eq!(pods_of(&refresh(&mut targets, 3, &[("new", 7)], 7)), new, "the refresh is newer");
+    assert_eq!(emitted(&mut targets, removed(PODS, "new", 8)).len(), 1);
+    assert_eq!(pods_of(&refresh(&mut targets, 3, &[("new", 7)], 7)), [Vec::<String>::new()]);
     // Without a report of the watch, later events change what was refreshed.
-    assert_eq!(refresh(&mut cache, 3, &[("a", 8), ("b", 8)], 9).len(), 1);
-    let pods = emitted(&mut cache, PODS, removed("n/a", 10));
+    assert_eq!(refresh(&mut targets, 3, &[("a", 8), ("b", 8)], 9).len(), 1);
+    let pods = emitted(&mut targets, removed(PODS, "a", 10));
     assert_eq!(pods, [(0, vec!["b".to_owned()])]);
 }
 
@@ -231,10 +231,10 @@ fn a_refresh_does_not_hide_what_a_watch_reported_meanwhile() {
 /// failure.
 #[test]
 fn each_part_of_a_refresh_is_the_newest_one() {
-    let mut cache = read_cache();
-    assert_eq!(emitted(&mut cache, PODS, removed("n/back", 4)), []);
-    assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 9))).len(), 1);
-    let events = refresh(&mut cache, 7, &[("back", 6)], 8);
+    let mut targets = read_targets();
+    assert_eq!(emitted(&mut targets, removed(PODS, "back", 4)), []);
+    assert_eq!(emitted(&mut targets, changed(WORKLOADS, state("web", 9))).len(), 1);
+    let events = refresh(&mut targets, 7, &[("back", 6)], 8);
     let [(_, TargetEvent::Refreshed(observed))] = &events[..] else { panic!("{events:?}") };
     assert_eq!(observed.workload.object().version_number(), Some(9));
     let pods: Vec<_> = observed.pods.iter().flatten().map(|pod| pod.name.as_str()).collect();
@@ -247,15 +247,12 @@ async fn a_list_that_arrives_with_a_newer_refresh_does_not_replace_it() {
     let (cluster, _) = server(|_| Value::Null);
     let mut observer = Observer::of_found(cluster, &[workload("web", 3)]);
     observer.tasks.abort_all();
-    let revisions = || list(vec![revision("r", "web")]);
     let (before, after) = (list(vec![pod("old", "r", 4)]), list(vec![pod("new", "r", 6)]));
-    let read =
-        Refresh::Read { workload: workload("web", 5), revisions: Some(revisions()), pods: Some(after) };
     for update in [
-        ObserverMessage::Refreshed(TargetId(0), Box::new(read)),
-        ObserverMessage::Reflected(WORKLOADS, listed(vec![state("web", 3)])),
-        ObserverMessage::Reflected(REVISIONS, Delta::Listed(revisions())),
-        ObserverMessage::Reflected(PODS, Delta::Listed(before)),
+        refreshed(5, Some(after)),
+        listed(WORKLOADS, vec![state("web", 3)]),
+        listed(REVISIONS, vec![revision("r", "web")]),
+        Update::Listed(PODS, before),
     ] {
         observer.sender.send(update).await.unwrap();
     }
@@ -267,32 +264,30 @@ async fn a_list_that_arrives_with_a_newer_refresh_does_not_replace_it() {
 
 #[test]
 fn an_event_of_a_pod_changes_its_workload() {
-    let mut cache = read_cache();
-    let events = cache.collections.add(&EVENT, Some("n"));
-    assert_eq!(emitted(&mut cache, events, listed(Vec::new())).len(), 1);
-    assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "r", 1))).len(), 1);
+    let mut targets = read_targets();
+    let events = targets.store.add(&EVENT, Some("n"));
+    assert_eq!(emitted(&mut targets, listed(events, Vec::new())).len(), 1);
+    assert_eq!(emitted(&mut targets, changed(PODS, pod("p", "r", 1))).len(), 1);
     let event = |pod: &str| {
         let event = json!({"kind": "Event", "type": "Warning", "reason": "BackOff",
-            "metadata": {"name": pod, "namespace": "n"}, "involvedObject": {"uid": pod}});
+            "metadata": {"name": pod, "namespace": "n", "uid": pod}, "involvedObject": {"uid": pod}});
         let event = Event::read(&Object::read(event).unwrap()).unwrap();
-        changed(stored(pod, 1, Facts::Event(Box::new(event))))
+        changed(events, (Facts::Event(Arc::new(event)), 1))
     };
-    assert_eq!(emitted(&mut cache, events, event("p")), [(0, vec!["p".to_owned()])]);
-    assert_eq!(emitted(&mut cache, events, event("other")), []);
+    assert_eq!(emitted(&mut targets, event("p")), [(0, vec!["p".to_owned()])]);
+    assert_eq!(emitted(&mut targets, event("other")), []);
 }
 
 /// The list of the watch, which is forbidden too, may arrive much later.
 #[test]
 fn pods_that_a_refresh_may_not_read_are_unknown() {
-    let mut cache = cache(&["web"]);
-    emitted(&mut cache, REVISIONS, listed(vec![revision("r", "web")]));
-    emitted(&mut cache, WORKLOADS, listed(vec![state("web", 3)]));
-    let revisions = Some(list(vec![revision("r", "web")]));
-    let read = Refresh::Read { workload: workload("web", 3), revisions, pods: None };
+    let mut targets = targets(&["web"]);
+    emitted(&mut targets, listed(REVISIONS, vec![revision("r", "web")]));
+    emitted(&mut targets, listed(WORKLOADS, vec![state("web", 3)]));
     let mut events = TargetEvents::new();
-    cache.apply_refresh(TargetId(0), read, &mut events);
-    cache.apply(WORKLOADS, changed(state("web", 4)), &mut events);
-    cache.flush(&mut events);
+    targets.apply(refreshed(3, None), &mut events);
+    targets.apply(changed(WORKLOADS, state("web", 4)), &mut events);
+    targets.flush(&mut events);
     let Some((_, TargetEvent::Observed { observation, .. })) = events.last() else { panic!("{events:?}") };
     assert!(observation.pods.is_none());
 }
@@ -439,6 +434,6 @@ async fn many_namespaces_are_watched_together() {
         let (cluster, _) = server(|_| json!({"metadata": {"resourceVersion": "1"}, "items": []}));
         let mut observer = Observer::of_found(cluster, &found(namespaces));
         observer.watch_warnings();
-        assert_eq!(observer.cache.collections.all.len(), watches, "{namespaces}");
+        assert_eq!(observer.targets.store.collections.len(), watches, "{namespaces}");
     }
 }

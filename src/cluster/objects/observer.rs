@@ -4,14 +4,6 @@
 //! from its last resourceVersion or from a new list. The observer emits complete observations, so its users need not handle
 //! interrupted watches.
 
-mod cache;
-mod collections;
-mod outage;
-pub mod reflector;
-#[cfg(test)]
-mod tests;
-mod wanted;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,15 +11,16 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use self::cache::{Cache, TargetEvents};
-use self::collections::{Collection, Reading};
-use self::outage::Outage;
-use self::reflector::Reflector;
-use self::wanted::{Delta, FoundWorkloads, ObserverMessage, Shared, Wanted, all_of, narrow_query};
-use super::connection::Cluster;
-use super::notice::ONE_NOTE;
+use super::facts::{Update, Wanted, all_of, narrow_query};
+use super::outage::Outage;
+use super::reflector::Reflector;
+use super::refresh::Shared;
+use super::store::Collection;
+use super::targets::{TargetEvents, Targets};
+use crate::cluster::connection::Cluster;
 use crate::cluster::list::ListQuery;
-use crate::error::Error;
+use crate::cluster::notice::ONE_NOTE;
+use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
 use crate::model::cause::container_logs::LogRef;
 use crate::model::engine::{TargetEvent, TargetId};
@@ -49,10 +42,10 @@ pub struct Observer {
     shared: Arc<Shared>,
     /// The namespace of a scope; none for all, and if the workloads were found.
     namespace: Option<String>,
-    cache: Cache,
-    tasks: JoinSet<()>,
-    sender: mpsc::Sender<ObserverMessage>,
-    updates: mpsc::Receiver<ObserverMessage>,
+    pub(super) targets: Targets,
+    pub(super) tasks: JoinSet<()>,
+    pub(super) sender: mpsc::Sender<Update>,
+    updates: mpsc::Receiver<Update>,
     /// How many logs are being read.
     logs: usize,
     watches_warnings: bool,
@@ -62,12 +55,12 @@ impl Observer {
     /// Starts to watch workloads from the state in which they were found. Their indices are the ids of the targets.
     #[must_use]
     pub fn of_found(cluster: Arc<Cluster>, found: &[Workload]) -> Self {
-        let mut observer = Self::new(cluster, Wanted::Found(FoundWorkloads::of(found)), None);
+        let mut observer = Self::new(cluster, Wanted::of_found(found.to_vec(), false), None);
         observer.start_in_each_namespace(|found| found.kind().type_());
         for found in found {
             let type_ = found.kind().type_();
-            if let Some(collection) = observer.cache.collections.index_of(type_, found.object().namespace()) {
-                observer.cache.add_target(collection, found.clone(), true);
+            if let Some(collection) = observer.targets.store.index_of(type_, found.object().namespace()) {
+                observer.targets.add_target(collection, found.clone(), true);
             }
         }
         observer.start_in_each_namespace(|found| found.kind().revisions().type_());
@@ -101,7 +94,7 @@ impl Observer {
         Self {
             shared,
             namespace,
-            cache: Cache::default(),
+            targets: Targets::default(),
             tasks,
             sender,
             updates,
@@ -129,8 +122,8 @@ impl Observer {
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.tasks.spawn(async move {
             if let Some(found) = shared.wanted.found().get(target.0) {
-                let refresh = shared.refresh(found).await;
-                let _ = sender.send(ObserverMessage::Refreshed(target, Box::new(refresh))).await; // the observer may have been dropped
+                let refresh = shared.refresh(found).await.map(|refresh| refresh.map(Box::new));
+                let _ = sender.send(Update::Refreshed(target, refresh)).await; // the observer may have been dropped
             }
         });
     }
@@ -142,7 +135,7 @@ impl Observer {
             (Arc::clone(&self.shared), self.sender.clone(), namespace.to_owned());
         self.tasks.spawn(async move {
             let lines = shared.cluster.log_lines(&namespace, log).await;
-            let _ = sender.send(ObserverMessage::Log(target, lines)).await; // the observer may have been dropped
+            let _ = sender.send(Update::Log(target, lines)).await; // the observer may have been dropped
         });
     }
 
@@ -163,7 +156,7 @@ impl Observer {
     /// were read, or are forbidden. Dropping the future loses no change.
     pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
         let mut events = self.receive().await;
-        self.cache.flush(&mut events);
+        self.targets.flush(&mut events);
         events
     }
 
@@ -180,17 +173,21 @@ impl Observer {
         }
         // Reflectors that receive something at the same moment report it in any order. A state of a workload is emitted
         // with the pods and revisions of that moment, and a list may be older than a refresh.
-        let collections = &self.cache.collections.all;
-        let holds_workloads = |index: usize| collections.get(index).is_some_and(Collection::holds_workloads);
+        let collections = &self.targets.store.collections;
+        let holds_workloads =
+            |index: &usize| collections.get(*index).is_some_and(Collection::holds_workloads);
         updates.sort_by_key(|update| match update {
-            ObserverMessage::Reflected(index, _) if !holds_workloads(*index) => (0, *index),
-            ObserverMessage::Reflected(index, Delta::Listed(_)) => (1, *index),
-            ObserverMessage::Refreshed(target, _) => (2, target.0),
-            ObserverMessage::Reflected(index, _) => (3, *index),
-            ObserverMessage::Log(target, _) => (4, target.0),
+            Update::Refreshed(target, _) => (2, target.0),
+            Update::Log(target, _) => (4, target.0),
+            Update::Listed(index, _) if holds_workloads(index) => (1, *index),
+            Update::Listed(index, _)
+            | Update::Changed { collection: index, .. }
+            | Update::Removed(index, _)
+            | Update::Unreadable(index, _) => (if holds_workloads(index) { 3 } else { 0 }, *index),
         });
         for update in updates {
-            self.apply(update, &mut events);
+            self.logs -= usize::from(matches!(update, Update::Log(..)));
+            self.targets.apply(update, &mut events);
         }
         self.report_forbidden();
         events
@@ -198,26 +195,25 @@ impl Observer {
 
     /// Returns the observation of each workload.
     pub fn observations(&self) -> impl Iterator<Item = Observation> {
-        self.cache.observations()
+        self.targets.observations()
     }
 
     /// Whether everything was read once, or cannot be read.
     #[must_use]
     pub fn is_synced(&self) -> bool {
-        self.cache.collections.all.iter().all(Collection::has_synced)
+        self.targets.store.collections.iter().all(Collection::has_synced)
     }
 
     /// Returns the errors of the kinds of a scope that cannot be read, each once.
     pub fn take_errors(&mut self) -> Vec<Error> {
-        std::mem::take(&mut self.cache.errors)
+        std::mem::take(&mut self.targets.errors)
     }
 
     /// Whether no kind of workload can be read.
     #[must_use]
     pub fn can_read_no_kind(&self) -> bool {
-        let mut workloads =
-            self.cache.collections.all.iter().filter(|collection| collection.holds_workloads());
-        workloads.all(|collection| collection.reading == Reading::Unreadable)
+        let mut workloads = self.targets.store.collections.iter().filter(|one| one.holds_workloads());
+        workloads.all(|collection| collection.failure().is_some())
     }
 
     /// Reports all forbidden resources in one notice, once every reflector has synced. Events, which are watched later, may
@@ -226,8 +222,11 @@ impl Observer {
         if !self.is_synced() {
             return;
         }
-        let forbidden =
-            self.cache.collections.all.iter().filter(|collection| collection.reading == Reading::Forbidden);
+        let is_forbidden = |one: &&Collection| {
+            one.failure().is_some_and(|error| error.kind() == ErrorKind::NotReadable)
+                && !one.holds_workloads()
+        };
+        let forbidden = self.targets.store.collections.iter().filter(is_forbidden);
         let forbidden: BTreeSet<_> = forbidden.map(|collection| collection.type_.plural()).collect();
         if !forbidden.is_empty() {
             let forbidden = joined(&forbidden.into_iter().collect::<Vec<_>>(), "and");
@@ -244,7 +243,7 @@ impl Observer {
             shared.wanted.found().iter().map(|found| found.object().namespace()).collect();
         for first in shared.wanted.found() {
             let (type_, namespace) = (type_of(first), first.object().namespace());
-            if self.cache.collections.index_of(type_, namespace).is_some() {
+            if self.targets.store.index_of(type_, namespace).is_some() {
                 continue;
             }
             if namespaces.len() > MOST_NAMESPACES {
@@ -271,18 +270,7 @@ impl Observer {
     }
 
     fn reflector(&mut self, query: ListQuery) -> Reflector {
-        let index = self.cache.collections.add(query.type_, query.namespace.as_deref());
+        let index = self.targets.store.add(query.type_, query.namespace.as_deref());
         Reflector::new(index, query, Arc::clone(&self.shared))
-    }
-
-    fn apply(&mut self, update: ObserverMessage, events: &mut TargetEvents) {
-        match update {
-            ObserverMessage::Reflected(index, delta) => self.cache.apply(index, delta, events),
-            ObserverMessage::Refreshed(target, refresh) => self.cache.apply_refresh(target, *refresh, events),
-            ObserverMessage::Log(target, lines) => {
-                self.logs -= 1;
-                events.extend(lines.map(|lines| (target, TargetEvent::Log(lines))));
-            }
-        }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem::take;
 
-use super::collections::{Collection, Collections, Reading};
-use super::wanted::{Delta, Facts, Refresh, key};
-use crate::error::Error;
+use super::facts::{Facts, Refresh, Update, key};
+use super::store::{Collection, Store};
+use crate::error::{Error, Result};
 use crate::model::api::resource_type::EVENT;
 use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::Workload;
@@ -16,9 +16,9 @@ pub(super) type TargetEvents = Vec<(TargetId, TargetEvent)>;
 
 /// The targets of an observer, and the objects that belong to them.
 #[derive(Debug, Default)]
-pub(super) struct Cache {
-    pub(super) collections: Collections,
-    pub(super) targets: BTreeMap<TargetId, Target>,
+pub(super) struct Targets {
+    pub(super) store: Store,
+    pub(super) all: BTreeMap<TargetId, Target>,
     /// How many targets were added.
     added: usize,
     /// The targets by their collection and key.
@@ -46,14 +46,14 @@ pub(super) struct Target {
     version: Option<String>,
 }
 
-impl Cache {
+impl Targets {
     /// Adds a target whose workload is in a collection.
     pub(super) fn add_target(&mut self, collection: usize, workload: Workload, is_found: bool) -> TargetId {
         let id = TargetId(self.added);
         self.added += 1;
         self.by_key.entry((collection, key(workload.object()))).or_default().push(id);
         let (unemitted, was_read, version) = (Vec::new(), false, None);
-        self.targets.insert(id, Target { collection, workload, unemitted, was_read, is_found, version });
+        self.all.insert(id, Target { collection, workload, unemitted, was_read, is_found, version });
         id
     }
 
@@ -61,73 +61,74 @@ impl Cache {
     /// any number of them.
     fn delete_target(&mut self, id: TargetId, events: &mut TargetEvents) {
         events.push((id, TargetEvent::Deleted));
-        let Some(target) = self.targets.get_mut(&id) else { return };
+        let Some(target) = self.all.get_mut(&id) else { return };
         target.version = None;
         if !target.is_found {
             self.by_key.remove(&(target.collection, key(target.workload.object())));
-            self.targets.remove(&id);
+            self.all.remove(&id);
         }
     }
 
     /// Returns the observation of each workload that exists.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
-        let existing = self.targets.values().filter(|target| target.version.is_some());
-        existing
-            .map(|target| self.collections.observe(target.unemitted.last().unwrap_or(&target.workload), &[]))
+        let existing = self.all.values().filter(|target| target.version.is_some());
+        existing.map(|target| self.store.observe(target.unemitted.last().unwrap_or(&target.workload)))
     }
 
-    /// Applies a change of a collection. The states of workloads are emitted at once, since each may have a line of its
-    /// own, and changes of other objects by [`Cache::flush`].
-    pub(super) fn apply(&mut self, index: usize, delta: Delta, events: &mut TargetEvents) {
-        let Some(collection) = self.collections.all.get_mut(index) else { return };
-        collection.reading = match delta {
-            Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(..) => Reading::Synced,
-            Delta::Forbidden => Reading::Forbidden,
-            Delta::Unreadable(_) => Reading::Unreadable,
-        };
-        if collection.holds_workloads() {
-            self.apply_to_workloads(index, delta, events);
-        } else {
-            let owners = collection.apply(delta);
-            self.changed = self.changed.take().zip(owners).map(|(mut changed, owners)| {
-                changed.extend(owners);
-                changed
-            });
-        }
-    }
-
-    fn apply_to_workloads(&mut self, index: usize, delta: Delta, events: &mut TargetEvents) {
-        match delta {
-            Delta::Listed(all) => {
-                let mut listed = BTreeSet::new();
-                for (key, facts) in all.objects {
-                    // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
-                    listed.extend(self.apply_state(index, key, facts, true, events));
-                }
-                let of_type = self.targets.iter().filter(|(_, target)| target.collection == index);
+    /// Applies an update. The states of workloads are emitted at once, since each may have a line of its own, and changes of
+    /// other objects by [`Targets::flush`].
+    pub(super) fn apply(&mut self, update: Update, events: &mut TargetEvents) {
+        let holds_workloads =
+            |index: usize| self.store.collections.get(index).is_some_and(Collection::holds_workloads);
+        match update {
+            Update::Refreshed(target, refresh) => self.refresh(target, refresh, events),
+            Update::Log(target, lines) => {
+                events.extend(lines.map(|lines| (target, TargetEvent::Log(lines))));
+            }
+            Update::Listed(index, (all, _)) if holds_workloads(index) => {
+                self.set_failure(index, None);
+                // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
+                let listed = all.into_iter().flat_map(|facts| self.apply_state(index, facts, true, events));
+                let listed: BTreeSet<_> = listed.collect();
+                let of_type = self.all.iter().filter(|(_, target)| target.collection == index);
                 let ids: Vec<_> = of_type.map(|(id, _)| *id).filter(|id| !listed.contains(id)).collect();
                 for id in ids {
                     self.delete_target(id, events);
                 }
             }
-            Delta::Changed(key, facts, _) => drop(self.apply_state(index, key, facts, false, events)),
-            Delta::Removed(key, _) => {
-                for id in self.by_key.get(&(index, key)).cloned().unwrap_or_default() {
-                    if self.targets.get(&id).is_some_and(|target| target.version.is_some()) {
+            Update::Changed { collection, facts, .. } if holds_workloads(collection) => {
+                self.set_failure(collection, None);
+                self.apply_state(collection, facts, false, events);
+            }
+            Update::Removed(index, object) if holds_workloads(index) => {
+                self.set_failure(index, None);
+                for id in self.by_key.get(&(index, key(&object))).cloned().unwrap_or_default() {
+                    if self.all.get(&id).is_some_and(|target| target.version.is_some()) {
                         self.delete_target(id, events);
                     }
                 }
             }
-            Delta::Unreadable(error) => {
-                for (id, target) in &mut self.targets {
-                    if target.collection == index {
-                        target.version = None;
-                        events.push((*id, TargetEvent::Unreadable(error.clone())));
-                    }
+            Update::Unreadable(index, error) if holds_workloads(index) => {
+                for (id, target) in self.all.iter_mut().filter(|(_, target)| target.collection == index) {
+                    target.version = None;
+                    events.push((*id, TargetEvent::Unreadable(error.clone())));
                 }
-                self.errors.push(error);
+                self.errors.push(error.clone());
+                self.set_failure(index, Some(error));
             }
-            Delta::Forbidden => {}
+            update => {
+                let owners = self.store.apply(update);
+                self.changed = self.changed.take().zip(owners).map(|(mut changed, owners)| {
+                    changed.extend(owners);
+                    changed
+                });
+            }
+        }
+    }
+
+    fn set_failure(&mut self, index: usize, failure: Option<Error>) {
+        if let Some(collection) = self.store.collections.get_mut(index) {
+            collection.set_failure(failure);
         }
     }
 
@@ -135,19 +136,18 @@ impl Cache {
     fn apply_state(
         &mut self,
         index: usize,
-        key: String,
         facts: Facts,
         is_listed: bool,
         events: &mut TargetEvents,
     ) -> Vec<TargetId> {
         let Facts::Workload(workload) = facts else { return Vec::new() };
-        let mut ids = self.by_key.get(&(index, key)).cloned().unwrap_or_default();
+        let mut ids = self.by_key.get(&(index, key(workload.object()))).cloned().unwrap_or_default();
         if ids.is_empty() {
             ids.push(self.add_target(index, (*workload).clone(), false));
         }
         let version = workload.object().resource_version().map(str::to_owned);
         for id in &ids {
-            let Some(target) = self.targets.get_mut(id) else { continue };
+            let Some(target) = self.all.get_mut(id) else { continue };
             let is_known = version.is_some() && target.version == version;
             target.version.clone_from(&version);
             let [known, new] = [&target.workload, &*workload].map(|one| one.object().version_number());
@@ -163,20 +163,20 @@ impl Cache {
 
     /// Applies a refresh. Of the workload, its revisions and its pods, each part is emitted as it was read, or as a watch
     /// has reported it if that is newer: no older state may decide.
-    pub(super) fn apply_refresh(&mut self, id: TargetId, refresh: Refresh, events: &mut TargetEvents) {
+    fn refresh(&mut self, id: TargetId, refresh: Result<Option<Box<Refresh>>>, events: &mut TargetEvents) {
         self.flush(events);
-        let (workload, revisions, pods) = match refresh {
-            Refresh::Read { workload, revisions, pods } => (workload, revisions, pods),
-            Refresh::Deleted => return events.push((id, TargetEvent::Deleted)),
-            Refresh::Unreadable(error) => return events.push((id, TargetEvent::Unreadable(error))),
+        let (workload, listed) = match refresh {
+            Ok(Some(refresh)) => *refresh,
+            Ok(None) => return events.push((id, TargetEvent::Deleted)),
+            Err(error) => return events.push((id, TargetEvent::Unreadable(error))),
         };
-        let Some(target) = self.targets.get_mut(&id) else { return };
+        let Some(target) = self.all.get_mut(&id) else { return };
         let known = target.unemitted.drain(..).next_back().unwrap_or_else(|| target.workload.clone());
         let [known_version, read] = [&known, &workload].map(|one| one.object().version_number());
         let is_older = known_version.zip(read).is_some_and(|(known, read)| known > read);
         target.workload = if is_older { known } else { workload };
         target.was_read = true;
-        let observed = self.collections.refresh(&target.workload, revisions, pods);
+        let observed = self.store.refresh(&target.workload, listed);
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
     }
 
@@ -184,9 +184,9 @@ impl Cache {
     pub(super) fn flush(&mut self, events: &mut TargetEvents) {
         let owners = self.changed.replace(HashSet::new());
         let is_changed = |target: &Target| {
-            owners.as_ref().is_none_or(|owners| self.collections.has_changed(&target.workload, owners))
+            owners.as_ref().is_none_or(|owners| self.store.has_changed(&target.workload, owners))
         };
-        let changed = self.targets.iter().filter(|(_, target)| is_changed(target));
+        let changed = self.all.iter().filter(|(_, target)| is_changed(target));
         let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
         for id in changed {
             self.emit(id, events);
@@ -195,20 +195,20 @@ impl Cache {
 
     /// Emits the observation of a workload, once its revisions and pods were read too: then one for each of its states so far.
     fn emit(&mut self, id: TargetId, events: &mut TargetEvents) {
-        let Some(target) = self.targets.get_mut(&id) else { return };
+        let Some(target) = self.all.get_mut(&id) else { return };
         let mut states = take(&mut target.unemitted);
         if target.was_read && states.is_empty() {
             states.push(target.workload.clone());
         }
-        if !target.was_read && !self.collections.was_read(&target.workload) {
+        if !target.was_read && !self.store.was_read(&target.workload) {
             target.unemitted = states;
             return;
         }
         for workload in states {
             (target.workload, target.was_read) = (workload, true);
-            let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
+            let warnings = self.store.of(&EVENT, target.workload.object().namespace());
             let events_answered = warnings.is_some_and(Collection::has_synced);
-            let observation = Box::new(self.collections.observe(&target.workload, &[]));
+            let observation = Box::new(self.store.observe(&target.workload));
             events.push((id, TargetEvent::Observed { observation, events_answered }));
         }
     }

@@ -9,8 +9,9 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::facts::{Facts, Update, Wanted};
 use super::outage::Attempts;
-use super::wanted::{Delta, Listed, ObserverMessage, Shared, Wanted, key};
+use super::refresh::Shared;
 use crate::cluster::connection::{Policy, RequestError};
 use crate::cluster::list::ListQuery;
 use crate::model::api::object::Object;
@@ -64,19 +65,18 @@ impl Reflector {
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
     /// that has expired, the reflector lists.
-    pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<ObserverMessage>) {
+    pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<Update>) {
         let object = found.object();
-        let found = self.shared.wanted.keyed(object.clone(), self.query.type_);
-        let listed = Delta::Listed(Listed { objects: found.into_iter().collect(), version: 0 });
+        let facts = self.facts(object.clone()).into_iter().collect();
         if let Some(version) = object.resource_version()
-            && sender.try_send(ObserverMessage::Reflected(self.index, listed)).is_ok()
+            && sender.try_send(Update::Listed(self.index, (facts, String::new()))).is_ok()
         {
             self.version = Some(version.to_owned());
         }
     }
 
     /// Lists and watches until the observer is dropped or the objects cannot be read.
-    pub(super) async fn run(mut self, sender: mpsc::Sender<ObserverMessage>) {
+    pub(super) async fn run(mut self, sender: mpsc::Sender<Update>) {
         loop {
             let begun = Instant::now();
             let verb = self.verb();
@@ -124,7 +124,7 @@ impl Reflector {
         &mut self,
         verb: ApiVerb,
         failure: RequestError,
-        sender: &mpsc::Sender<ObserverMessage>,
+        sender: &mpsc::Sender<Update>,
     ) -> ControlFlow<()> {
         let is_workload = kind::of_type(self.query.type_).is_some();
         if !is_workload && !failure.is_forbidden() {
@@ -141,55 +141,66 @@ impl Reflector {
             self.mode = next;
             return ControlFlow::Continue(());
         }
-        let lost = is_workload.then(|| Delta::Unreadable(self.shared.cluster.explain(&failure)));
-        self.send(lost.unwrap_or(Delta::Forbidden), sender).await;
+        let error = self.shared.cluster.explain_reading(self.query.type_, &failure);
+        self.send(Update::Unreadable(self.index, error), sender).await;
         ControlFlow::Break(())
     }
 
     /// Lists all objects, and records the resourceVersion at which a watch starts.
-    async fn list(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
-        let keep = |object| self.shared.wanted.keyed(object, self.query.type_);
-        let (objects, version) = self.query.read(Policy::QUIET, &self.shared.cluster, keep).await?;
-        self.version = Some(version.clone());
-        self.send(Delta::Listed(Listed::of((objects, version))), sender).await;
+    async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), RequestError> {
+        let keep = |object| self.facts(object);
+        let listed = self.query.read(Policy::QUIET, &self.shared.cluster, keep).await?;
+        self.version = Some(listed.1.clone());
+        self.send(Update::Listed(self.index, listed), sender).await;
         Ok(())
     }
 
     /// Gets each workload, when RBAC allows neither watch nor list.
-    async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
+    async fn get(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), RequestError> {
         let (type_, namespace) = (self.query.type_, self.query.namespace.as_deref());
         let is_here = |found: &&Workload| {
             found.kind().type_() == type_
                 && namespace.is_none_or(|namespace| found.object().namespace() == namespace)
         };
-        let mut objects = Vec::new();
+        let mut all = Vec::new();
         for found in self.shared.wanted.found().iter().filter(is_here) {
             let object = self.shared.get(found, Policy::QUIET).await?;
-            objects.extend(object.and_then(|object| self.shared.wanted.keyed(object, type_)));
+            all.extend(object.and_then(|object| self.facts(object)));
         }
-        self.send(Delta::Listed(Listed { objects, version: 0 }), sender).await;
+        self.send(Update::Listed(self.index, (all, String::new())), sender).await;
         Ok(())
     }
 
     /// Sends a new state of an object, or that it is gone or no longer wanted.
-    pub(super) async fn send_state(
-        &mut self,
-        object: Object,
-        is_deleted: bool,
-        sender: &mpsc::Sender<ObserverMessage>,
-    ) {
+    async fn send_state(&mut self, event: WatchEvent, sender: &mpsc::Sender<Update>) {
+        let is_added = matches!(event, WatchEvent::Added(_));
+        let (object, facts) = match event {
+            WatchEvent::Added(object) | WatchEvent::Changed(object) => (object.clone(), self.facts(object)),
+            WatchEvent::Deleted(object) => (object, None),
+            WatchEvent::Bookmark(_) | WatchEvent::Broken => return,
+        };
         if let Some(version) = object.resource_version() {
             self.version = Some(version.to_owned());
         }
-        let version = object.version_number().unwrap_or_default();
-        let gone = Delta::Removed(key(&object), version);
-        let wanted = if is_deleted { None } else { self.shared.wanted.keyed(object, self.query.type_) };
-        self.send(wanted.map_or(gone, |(key, facts)| Delta::Changed(key, facts, version)), sender).await;
+        let (collection, version) = (self.index, object.version_number().unwrap_or_default());
+        self.send(
+            match facts {
+                Some(facts) => Update::Changed { collection, facts, version, is_added },
+                None => Update::Removed(collection, object),
+            },
+            sender,
+        )
+        .await;
     }
 
-    /// Sends a change to the observer.
-    async fn send(&self, delta: Delta, sender: &mpsc::Sender<ObserverMessage>) {
-        let _ = sender.send(ObserverMessage::Reflected(self.index, delta)).await; // the observer may have been dropped
+    /// Returns the facts of an object; none when it is not wanted.
+    fn facts(&self, object: Object) -> Option<Facts> {
+        self.shared.wanted.facts(object, self.query.type_)
+    }
+
+    /// Sends an update to the observer.
+    async fn send(&self, update: Update, sender: &mpsc::Sender<Update>) {
+        let _ = sender.send(update).await; // the observer may have been dropped
     }
 }
 
@@ -202,7 +213,7 @@ const WATCH_TIMEOUT_SLACK: Duration = Duration::from_secs(5);
 
 impl Reflector {
     /// Watches from the last resourceVersion until the watch ends. Each event updates the resourceVersion.
-    pub(super) async fn watch(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
+    pub(super) async fn watch(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), RequestError> {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
         let version = percent_encoded(self.version.as_deref().unwrap_or_default(), "");
@@ -231,13 +242,12 @@ impl Reflector {
             };
             self.attempts.record_answer();
             match WatchEvent::read(&line) {
-                WatchEvent::Changed(object) => self.send_state(object, false, sender).await,
-                WatchEvent::Deleted(object) => self.send_state(object, true, sender).await,
                 WatchEvent::Bookmark(version) => self.version = Some(version),
                 WatchEvent::Broken => {
                     self.version = None;
                     break;
                 }
+                event => self.send_state(event, sender).await,
             }
             self.fruitless_watches = 0;
         }
@@ -253,7 +263,9 @@ impl Reflector {
 /// A watch event.
 #[derive(Debug)]
 pub enum WatchEvent {
-    /// `ADDED` or `MODIFIED`.
+    /// `ADDED`.
+    Added(Object),
+    /// `MODIFIED`.
     Changed(Object),
     /// `DELETED`.
     Deleted(Object),
@@ -276,7 +288,8 @@ impl WatchEvent {
             Some("BOOKMARK") if !text("/metadata/resourceVersion").is_empty() => {
                 Self::Bookmark(text("/metadata/resourceVersion").to_owned())
             }
-            Some("ADDED" | "MODIFIED") => Object::read(object).map_or(Self::Broken, Self::Changed),
+            Some("ADDED") => Object::read(object).map_or(Self::Broken, Self::Added),
+            Some("MODIFIED") => Object::read(object).map_or(Self::Broken, Self::Changed),
             Some("DELETED") => Object::read(object).map_or(Self::Broken, Self::Deleted),
             _ => Self::Broken,
         }
