@@ -1,8 +1,7 @@
-//! The event loop of `status` and `step`: waits for events, passes them to an engine, executes its tasks, and prints its
+//! The event loop of `status`, `list --watch` and `step`: waits for events, passes them to an engine, executes its tasks, and prints its
 //! reports or draws them as live frames.
 
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
@@ -12,9 +11,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::stop_signals::{Continuations, StopSignals};
 use crate::cluster::objects::observer::Observer;
-use crate::cluster::source::Cluster;
+use crate::cluster::source::Source;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
-use crate::model::kind::Workload;
 use crate::render::message_writer::Frame;
 use crate::render::ui::Ui;
 use crate::world::{Signals, Terminal};
@@ -29,16 +27,24 @@ pub(super) trait Executor<'a, E: Engine> {
     /// they are cancelled then. A second signal cancels all.
     const AWAITS_REQUESTS: bool = false;
 
-    /// Executes a task, or starts a request that does.
+    /// Starts the reads of an engine whose targets are not observed.
+    fn begin(&mut self, _requests: &mut RequestsInFlight<'a, E::Answer>, _ui: &mut Ui) {}
+
+    /// Executes a task, or starts a request that does. There is no observer of targets that are read once.
     fn execute(
         &mut self,
         task: E::Task,
         engine: &E,
-        observer: &mut Observer,
+        observer: Option<&mut Observer>,
         requests: &mut RequestsInFlight<'a, E::Answer>,
         now: Now,
         ui: &mut Ui,
     );
+
+    /// Returns an answer for the engine about all that was observed, after the changes of targets.
+    fn observed(&mut self, _observer: &mut Observer, _ui: &mut Ui) -> Option<E::Answer> {
+        None
+    }
 
     /// Returns a change of a target for the engine; none if a request completes it, and answers then.
     fn pass_on(
@@ -58,7 +64,7 @@ pub(super) trait Executor<'a, E: Engine> {
     }
 
     /// Whether live frames show what happens. Otherwise each report is printed.
-    fn draws(&self) -> bool;
+    fn draws(&self, engine: &E) -> bool;
 
     /// Prints one report; with frames only what no frame shows, above the frame.
     fn report(&mut self, engine: &E, report: &E::Report, now: Now, ui: &mut Ui);
@@ -72,15 +78,21 @@ pub(super) trait Executor<'a, E: Engine> {
     fn frame(&self, engine: &E, now: Now, size: Terminal) -> Frame;
 }
 
+/// Futures of which any may end first.
+type Futures<'a, T> = FuturesUnordered<LocalBoxFuture<'a, T>>;
+
 /// The requests of an executor that have no answer yet. Dropping them cancels them.
 pub(super) struct RequestsInFlight<'a, A> {
-    requests: FuturesUnordered<LocalBoxFuture<'a, Option<A>>>,
+    requests: Futures<'a, Option<A>>,
+    /// The reads of targets that are not observed.
+    reads: Futures<'a, Vec<(TargetId, TargetEvent)>>,
     must_stop_writing: watch::Sender<bool>,
 }
 
 impl<'a, A> RequestsInFlight<'a, A> {
     fn new() -> Self {
-        Self { requests: FuturesUnordered::new(), must_stop_writing: watch::channel(false).0 }
+        let (requests, reads) = (FuturesUnordered::new(), FuturesUnordered::new());
+        Self { requests, reads, must_stop_writing: watch::channel(false).0 }
     }
 
     /// Starts a request. Its answer, if it has one, is an event.
@@ -88,27 +100,24 @@ impl<'a, A> RequestsInFlight<'a, A> {
         self.requests.push(Box::pin(request));
     }
 
+    /// Starts a read, whose results are events of targets.
+    pub(super) fn read(&mut self, read: impl Future<Output = Vec<(TargetId, TargetEvent)>> + 'a) {
+        self.reads.push(Box::pin(read));
+    }
+
     /// Returns whether no write may begin any more. A request looks it up before each write.
     pub(super) fn must_stop_writing(&self) -> watch::Receiver<bool> {
         self.must_stop_writing.subscribe()
     }
-
-    /// Waits until a request ends. Returns its answer, if it has one. Cancel safe; never completes without a request.
-    async fn answer(&mut self) -> Option<A> {
-        match self.requests.next().await {
-            Some(answer) => answer,
-            None => std::future::pending().await,
-        }
-    }
 }
 
-/// Watches workloads from the state in which they were found, and drives an engine until it is finished. Returns the engine and
-/// the time of its end.
+/// Drives an engine until it is finished, with what an observer observes, or else with what the executor reads once. Returns the
+/// engine and the time of its end.
 pub(super) async fn drive<'a, E: Engine>(
     engine: E,
     executor: &mut impl Executor<'a, E>,
-    found: &[Workload],
-    cluster: &Arc<Cluster>,
+    observer: Option<Observer>,
+    source: &Source,
     signals: Signals,
     ui: &mut Ui,
 ) -> (E, Now) {
@@ -116,8 +125,8 @@ pub(super) async fn drive<'a, E: Engine>(
         engine,
         executor,
         requests: RequestsInFlight::new(),
-        cluster,
-        observer: Observer::of_found(Arc::clone(cluster), found),
+        source,
+        observer,
         started: Instant::now(),
         ui,
         results: Vec::new(),
@@ -129,12 +138,28 @@ pub(super) async fn drive<'a, E: Engine>(
     (event_loop.engine, now)
 }
 
+/// Waits until one of these ends. Cancel safe; never completes without one.
+async fn next_of<T>(futures: &mut Futures<'_, T>) -> T {
+    match futures.next().await {
+        Some(ended) => ended,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for changes that were observed. Cancel safe; never completes without an observer.
+async fn next_changes(observer: &mut Option<Observer>) -> Vec<(TargetId, TargetEvent)> {
+    match observer {
+        Some(observer) => observer.next().await,
+        None => std::future::pending().await,
+    }
+}
+
 struct EventLoop<'a, 'l, E: Engine, X> {
     engine: E,
     executor: &'l mut X,
     requests: RequestsInFlight<'a, E::Answer>,
-    cluster: &'l Cluster,
-    observer: Observer,
+    source: &'l Source,
+    observer: Option<Observer>,
     started: Instant,
     ui: &'l mut Ui,
     /// The last results, which are not printed yet.
@@ -148,7 +173,7 @@ struct EventLoop<'a, 'l, E: Engine, X> {
 impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
     /// Returns the current time, by the monotonic clock and by the API server's clock.
     fn now(&self) -> Now {
-        Now { elapsed: self.started.elapsed(), server_time: self.cluster.now() }
+        Now { elapsed: self.started.elapsed(), server_time: self.source.now() }
     }
 
     /// Runs until the engine is finished and the logs that it requested were read, or until a signal.
@@ -156,6 +181,7 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
     /// `biased` takes the first event that is ready, in this order, so that a run can be repeated. Watches are last: they can
     /// always be ready, and would starve timers. A wait that is dropped loses no event.
     async fn run(&mut self, mut stops: StopSignals, mut continuations: Continuations) {
+        self.executor.begin(&mut self.requests, self.ui);
         let (mut is_stopped, mut signals) = (false, 0);
         let mut closed = pin!(self.ui.closed());
         while !self.engine.is_finished() || self.must_await_requests() && signals < 2 {
@@ -179,12 +205,14 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
                     self.ui.note_closed();
                     Vec::new()
                 }
-                answer = self.requests.answer() => answer.map(LoopEvent::Answer).into_iter().collect(),
+                answer = next_of(&mut self.requests.requests) => answer.map(LoopEvent::Answer).into_iter().collect(),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
-                    vec![LoopEvent::Tick { since_answer: self.observer.since_answer() }]
+                    let since_answer = self.observer.as_ref().map(Observer::since_answer);
+                    vec![LoopEvent::Tick { since_answer: since_answer.unwrap_or_default() }]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
-                changes = self.observer.next() => self.events_of(changes),
+                read = next_of(&mut self.requests.reads) => self.events_of(read),
+                changes = next_changes(&mut self.observer) => self.events_of(changes),
             };
             self.apply(events);
             if !is_stopped && !self.ui.can_write() && !self.must_await_requests() {
@@ -195,16 +223,18 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
             self.redraw_if_due();
         }
         // The logs that were requested usually explain a failure. After a signal only the result counts.
-        while !is_stopped && self.observer.is_reading_logs() {
-            tokio::select! {
+        let is_reading =
+            |observer: &Option<Observer>| observer.as_ref().is_some_and(Observer::is_reading_logs);
+        while !is_stopped && (!self.requests.reads.is_empty() || is_reading(&self.observer)) {
+            let mut changes = tokio::select! {
                 biased;
-                _ = stops.next() => is_stopped = true,
-                mut changes = self.observer.next() => {
-                    changes.retain(|(_, change)| matches!(change, TargetEvent::Log(_)));
-                    let events = self.events_of(changes);
-                    self.apply(events);
-                }
-            }
+                _ = stops.next() => break,
+                read = next_of(&mut self.requests.reads) => read,
+                changes = next_changes(&mut self.observer) => changes,
+            };
+            changes.retain(|(_, change)| matches!(change, TargetEvent::Log(_)));
+            let events = self.events_of(changes);
+            self.apply(events);
         }
         let now = self.now();
         for report in std::mem::take(&mut self.results) {
@@ -220,7 +250,11 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
         let pass_on = |(target, change)| {
             Some(LoopEvent::Target(target, self.executor.pass_on(change, &mut self.requests)?))
         };
-        changes.into_iter().filter_map(pass_on).collect()
+        let mut events: Vec<_> = changes.into_iter().filter_map(pass_on).collect();
+        let observer = self.observer.as_mut();
+        let answer = observer.and_then(|observer| self.executor.observed(observer, self.ui));
+        events.extend(answer.map(LoopEvent::Answer));
+        events
     }
 
     /// Returns when the next redraw is due, as the time since the loop started: [`REDRAW_DELAY`] after the last frame if a
@@ -232,7 +266,7 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
 
     fn redraw_if_due(&mut self) {
         let now = self.now();
-        if self.executor.draws() && self.next_redraw().is_none_or(|due| now.elapsed >= due) {
+        if self.executor.draws(&self.engine) && self.next_redraw().is_none_or(|due| now.elapsed >= due) {
             self.ui.draw(|size| self.executor.frame(&self.engine, now, size));
             (self.drawn, self.needs_redraw) = (Some(now.elapsed), false);
         }
@@ -254,7 +288,7 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
             self.requests.must_stop_writing.send_replace(X::must_stop_writing(&self.engine));
             for task in tasks {
                 let (engine, requests) = (&self.engine, &mut self.requests);
-                self.executor.execute(task, engine, &mut self.observer, requests, now, self.ui);
+                self.executor.execute(task, engine, self.observer.as_mut(), requests, now, self.ui);
             }
         }
     }

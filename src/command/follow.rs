@@ -72,8 +72,9 @@ pub(super) async fn run(
     ui.err_lines(render::timeout_before_grace(&following.options));
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
     let (signals, mut executor) = (following.context.world.signals.clone(), following);
+    let observer = Observer::of_found(Arc::clone(cluster), &found);
     let ((follower, now), configuration) = with_optional_read(
-        drive(follower, &mut executor, &found, cluster, signals, ui),
+        drive(follower, &mut executor, Some(observer), following.context.source, signals, ui),
         named_configuration(&following.configuration, following.context.source),
     )
     .await;
@@ -138,12 +139,12 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
         &mut self,
         (id, task): (TargetId, FollowerTask),
         follower: &Follower,
-        observer: &mut Observer,
+        observer: Option<&mut Observer>,
         requests: &mut RequestsInFlight<'a, FollowerAnswer>,
         _now: Now,
         ui: &mut Ui,
     ) {
-        let Some(target) = follower.targets().get(id.0) else { return };
+        let (Some(target), Some(observer)) = (follower.targets().get(id.0), observer) else { return };
         let (source, messages, stopped) = (self.context.source, ui.messages(), requests.must_stop_writing());
         match task {
             FollowerTask::Refresh => observer.refresh(id),
@@ -183,7 +184,7 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
         follower.is_stopped()
     }
 
-    fn draws(&self) -> bool {
+    fn draws(&self, _follower: &Follower) -> bool {
         self.draws
     }
 

@@ -2,32 +2,35 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::follow::{self, Following, print_remarks};
+use super::event_loop::{Executor, RequestsInFlight, drive};
+use super::follow::{self, Following};
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
 use super::undo_on_failure::missing_right;
 use super::writing_verb::FIELD_MANAGER;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
+use crate::cluster::objects::observer::Observer;
 use crate::cluster::objects::read::{FEW_WORKLOADS, Parts, Unless, read_all};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::engine::{Engine, LoopEvent, Now, TargetEvent, TargetId};
-use crate::model::follow::{FollowOptions, Follower, FollowerTask, Goal, Outcome};
+use crate::model::engine::{Now, TargetEvent, TargetId};
+use crate::model::follow::{FollowOptions, Follower, FollowerAnswer, FollowerTask, Goal, Outcome, Report};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::references::{Configuration, NamedConfiguration};
+use crate::model::revision::references::NamedConfiguration;
 use crate::model::text::go_duration;
 use crate::render::job_summary;
+use crate::render::message_writer::Frame;
 use crate::render::output_form::OutputForm;
 use crate::render::state_words::NameContext;
-use crate::render::status::{json, print};
+use crate::render::status::{json, print, stale_configuration};
 use crate::render::ui::Ui;
+use crate::world::Terminal;
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,37 +136,50 @@ impl Request {
     }
 }
 
-/// Evaluates each workload once, one after another.
+/// Evaluates each workload once: what a follower does with its first observation, and nothing more.
 async fn evaluate_all(
     workloads: Vec<Workload>,
     request: &Request,
     following: &Following<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    let source = following.context.source;
-    let skips_complete = request.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
-    let unless = if skips_complete { Unless::Complete } else { Unless::Never };
-    let parts = Parts { unless, ..Parts::STATUS };
-    let ((observations, notes), configuration) = with_optional_read(
-        read_all(workloads, request.scope.all_namespaces, parts, source),
+    let (source, names) = (following.context.source, following.names);
+    let follower = Follower::new(following.options.clone(), workloads.iter().cloned());
+    let signals = following.context.world.signals.clone();
+    let mut once = Once { request, source, workloads, reports: Vec::new() };
+    let ((follower, now), configuration) = with_optional_read(
+        drive(follower, &mut once, None, source, signals, ui),
         named_configuration(&following.configuration, source),
     )
     .await;
-    ui.err_lines(&notes);
-    // Each log of a crashing pod takes a request.
-    let reads_logs = observations.len() == 1;
     let mut all = CommandOutcome::default();
     let mut documents = Vec::new();
-    for observed in observations {
-        let (outcome, document) = match observed {
-            Ok(observed) => evaluate_once(following, observed, &configuration, reads_logs, ui).await,
-            Err(error) => (error.into(), None),
-        };
-        all = all.and(outcome);
-        let Some(document) = document else { continue };
-        match &request.output {
-            OutputForm::Template(_) => documents.push(document),
-            form => ui.out_streamed(&document, form),
+    let mut reports = once.reports.into_iter().peekable();
+    for (index, target) in follower.targets().iter().enumerate() {
+        let id = TargetId(index);
+        let of_target: Vec<_> = std::iter::from_fn(|| reports.next_if(|(of, _)| *of == id)).collect();
+        let Some(result) = target.result() else { continue };
+        if let Outcome::Unreadable(error) = &result.outcome {
+            all.errors.push(error.clone());
+            continue;
+        }
+        all.exit = all.exit.worst(result.exit());
+        let stale = target.stale_configuration(&configuration);
+        if !request.output.is_document() {
+            for (_, report) in &of_target {
+                print(target, report, names, request.pods, now, ui);
+            }
+            ui.err_lines(stale_configuration(target.workload(), &stale, now.server_time));
+        } else if let Some(view) = target.view(now.server_time) {
+            let document = json::document(&view, &stale);
+            match &request.output {
+                OutputForm::Template(_) => documents.push(document),
+                form => ui.out_streamed(&document, form),
+            }
+        }
+        let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
+        if is_stable && result.outcome == Outcome::Unfinished {
+            ui.err_line_once("note: --stable needs more than one observation, so stability is not shown");
         }
     }
     if let OutputForm::Template(form) = &request.output {
@@ -172,53 +188,78 @@ async fn evaluate_all(
             Err(error) => all.errors.push(error),
         }
     }
-    all
+    let summary = job_summary::of_follower(&follower, names, now.server_time);
+    CommandOutcome { summary, ..all }
 }
 
-/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Returns its outcome, and
-/// its document if the format has documents and it can be evaluated.
-async fn evaluate_once(
-    following: &Following<'_>,
-    observed: Observation,
-    configuration: &[Configuration],
-    reads_logs: bool,
-    ui: &mut Ui,
-) -> (CommandOutcome, Option<Value>) {
-    let source = following.context.source;
-    let server_time = source.now();
-    let now = Now { elapsed: Duration::ZERO, server_time };
-    let mut follower = Follower::new(following.options.clone(), [observed.workload.clone()]);
-    let event = |change| LoopEvent::Target(TargetId(0), change);
-    let first = follower.apply(event(TargetEvent::Refreshed(Box::new(observed))), now);
-    let ended = follower.targets().iter().find_map(|target| Some(target.result()?.outcome.clone()));
-    if let Some(Outcome::Unreadable(error)) = ended {
-        return (error.into(), None);
+/// Reads workloads once for a follower, and keeps its reports: they are printed when the logs that it asks for are read too.
+struct Once<'a> {
+    request: &'a Request,
+    source: &'a Source,
+    workloads: Vec<Workload>,
+    reports: Vec<(TargetId, Report)>,
+}
+
+impl<'a> Executor<'a, Follower> for Once<'a> {
+    fn begin(&mut self, requests: &mut RequestsInFlight<'a, FollowerAnswer>, ui: &mut Ui) {
+        let (workloads, source, messages) = (self.workloads.clone(), self.source, ui.messages());
+        let skips_complete = self.request.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
+        let unless = if skips_complete { Unless::Complete } else { Unless::Never };
+        let (parts, everywhere) = (Parts { unless, ..Parts::STATUS }, self.request.scope.all_namespaces);
+        requests.read(async move {
+            let (observations, notes) = read_all(workloads, everywhere, parts, source).await;
+            for note in notes {
+                messages.err_line(&note);
+            }
+            let change = |observed: Result<Observation>| match observed {
+                Ok(observed) => TargetEvent::Refreshed(Box::new(observed)),
+                Err(error) => TargetEvent::Unreadable(error),
+            };
+            observations
+                .into_iter()
+                .map(change)
+                .enumerate()
+                .map(|(id, change)| (TargetId(id), change))
+                .collect()
+        });
     }
-    for (_, task) in first.tasks {
-        if let (FollowerTask::ReadLog(log), Source::Cluster(cluster), [target], true) =
-            (task, source, follower.targets(), reads_logs)
+
+    /// Reads the log of a crashing pod if there is one target only, because each log takes a request.
+    fn execute(
+        &mut self,
+        (id, task): (TargetId, FollowerTask),
+        follower: &Follower,
+        _observer: Option<&mut Observer>,
+        requests: &mut RequestsInFlight<'a, FollowerAnswer>,
+        _now: Now,
+        _ui: &mut Ui,
+    ) {
+        if let (FollowerTask::ReadLog(log), Source::Cluster(cluster), [target]) =
+            (task, self.source, follower.targets())
         {
-            let namespace = target.workload().object().namespace();
-            let Some(lines) = cluster.log_lines(namespace, log).await else { continue };
-            follower.apply(event(TargetEvent::Log(lines)), now);
+            let namespace = target.workload().object().namespace().to_owned();
+            requests.read(async move {
+                let lines = cluster.log_lines(&namespace, log).await;
+                lines.map(|lines| (id, TargetEvent::Log(lines))).into_iter().collect()
+            });
         }
     }
-    let Some(target) = follower.targets().first() else { return (CommandOutcome::default(), None) };
-    let mut document = None;
-    if !following.output.is_document() {
-        for (_, report) in &first.reports {
-            print(target, report, following.names, following.shows_pods, now, ui);
-        }
-        print_remarks(&follower, configuration, server_time, ui);
-    } else if let Some(view) = target.view(server_time) {
-        document = Some(json::document(&view, &target.stale_configuration(configuration)));
+
+    fn must_stop_writing(_follower: &Follower) -> bool {
+        true
     }
-    let is_stable = following.options.stable.is_some_and(|stable| !stable.is_zero());
-    if is_stable && ended == Some(Outcome::Unfinished) {
-        ui.err_line_once("note: --stable needs more than one observation, so stability is not shown");
+
+    fn draws(&self, _follower: &Follower) -> bool {
+        false
     }
-    let summary = job_summary::of_follower(&follower, following.names, server_time);
-    (CommandOutcome { summary, ..follower.exit().into() }, document)
+
+    fn report(&mut self, _follower: &Follower, report: &(TargetId, Report), _now: Now, _ui: &mut Ui) {
+        self.reports.push(report.clone());
+    }
+
+    fn frame(&self, _follower: &Follower, _now: Now, size: Terminal) -> Frame {
+        Frame::new(Vec::new(), size)
+    }
 }
 
 /// The time between two searches. Most users may read a workload, and fewer may watch.

@@ -25,7 +25,6 @@ use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_
 use crate::model::cause::container_logs::LogRef;
 use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::{self, Workload};
-use crate::model::observation::Observation;
 use crate::model::text::plural::joined;
 
 /// The capacity of the queue of updates. When it is full, the watches wait. The server closes a watch that
@@ -155,17 +154,6 @@ impl Observer {
     /// observation after other changes. The first observation of a workload comes once its revisions and pods
     /// were read, or are forbidden. Dropping the future loses no change.
     pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
-        let mut events = self.receive().await;
-        self.targets.flush(&mut events);
-        events
-    }
-
-    /// As [`Observer::next`], for a user who reads [all observations](Observer::observations) at once.
-    pub async fn changed(&mut self) {
-        self.receive().await;
-    }
-
-    async fn receive(&mut self) -> TargetEvents {
         let mut events = TargetEvents::new();
         let mut updates: Vec<_> = self.updates.recv().await.into_iter().collect();
         while let Ok(update) = self.updates.try_recv() {
@@ -190,12 +178,8 @@ impl Observer {
             self.targets.apply(update, &mut events);
         }
         self.report_forbidden();
+        self.targets.flush(&mut events);
         events
-    }
-
-    /// Returns the observation of each workload.
-    pub fn observations(&self) -> impl Iterator<Item = Observation> {
-        self.targets.observations()
     }
 
     /// Whether everything was read once, or cannot be read.

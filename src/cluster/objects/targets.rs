@@ -9,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::model::api::resource_type::EVENT;
 use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::Workload;
-use crate::model::observation::Observation;
 
 /// The events of targets.
 pub(super) type TargetEvents = Vec<(TargetId, TargetEvent)>;
@@ -43,7 +42,7 @@ pub(super) struct Target {
     /// Whether a search found it. It stays a target while it does not exist, as it may be created again.
     is_found: bool,
     /// The resourceVersion of the last state of the watch; none while it does not exist.
-    version: Option<String>,
+    pub(super) version: Option<String>,
 }
 
 impl Targets {
@@ -67,12 +66,6 @@ impl Targets {
             self.by_key.remove(&(target.collection, key(target.workload.object())));
             self.all.remove(&id);
         }
-    }
-
-    /// Returns the observation of each workload that exists.
-    pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
-        let existing = self.all.values().filter(|target| target.version.is_some());
-        existing.map(|target| self.store.observe(target.unemitted.last().unwrap_or(&target.workload)))
     }
 
     /// Applies an update. The states of workloads are emitted at once, since each may have a line of its own, and changes of

@@ -1,25 +1,25 @@
 //! `list --watch`: redraws the list on a terminal, and prints changed lines elsewhere.
 
-use std::collections::HashMap;
-use std::pin::pin;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use super::Request;
 use crate::cluster::list::ListQuery;
 use crate::cluster::objects::observer::Observer;
-use crate::cluster::source::{Cluster, Source};
+use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::stop_signals::{Continuations, StopSignals};
+use crate::command::event_loop::{Executor, RequestsInFlight, drive};
 use crate::command::targets::{TargetWord, is_absent, namespace_of};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::engine::StopSignal;
+use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Observation;
 use crate::model::text::go_duration;
 use crate::model::view::{RolloutView, StateCounts, sort};
 use crate::render::list::{WatchedList, event_json};
@@ -31,8 +31,8 @@ use crate::world::Terminal;
 /// Changes within this time after the first one are evaluated together. Controllers observe most changes within it.
 const EVALUATION_DELAY: Duration = Duration::from_secs(1);
 
-/// Evaluations take at most one fifth of the time.
-const EVALUATION_SHARE: u32 = 5;
+/// The pause after an evaluation, for each rollout: five times as long as its evaluation takes.
+const EVALUATION_PAUSE: Duration = Duration::from_micros(250);
 
 /// Some causes appear without a change of an object, so everything is evaluated again after this time.
 const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
@@ -67,24 +67,21 @@ pub(in crate::command) async fn run(
     }
     outcome.print_errors(ui);
     let observer = Observer::of_scope(Arc::clone(cluster), queries, request.output != OutputForm::Text);
+    let left = end.map(|end| end.saturating_duration_since(Instant::now()));
     let draws = ui.can_draw() && matches!(request.output, OutputForm::Text | OutputForm::Wide);
-    let mut watch = Watch {
-        request,
-        cluster,
-        observer,
-        list: WatchedList::new(request.columns(None)),
-        rows: Vec::new(),
-        begun: now,
-        evaluated: None,
-        pause: Duration::ZERO,
-        stale_since: None,
-        warnings_until: None,
-        draws,
-        outcome,
+    let mut printer = Printer { request, list: WatchedList::new(request.columns(None)), draws, outcome };
+    let (watch, signals) = (Watch::new(request, left), context.world.signals.clone());
+    let (watch, now) = drive(watch, &mut printer, Some(observer), context.source, signals, ui).await;
+    printer.outcome.exit = match watch.end {
+        Some(End::TimedOut) if watch.evaluated.is_none() => unread_in_time(request.timeout, ui),
+        Some(End::TimedOut | End::Unreadable) => Exit::Done,
+        Some(End::Stopped(stop)) => stop.exit(),
+        None => Exit::Unfinished, // nobody reads the output
     };
-    let signals = &context.world.signals;
-    watch.run(StopSignals::new(signals.clone()), Continuations::new(signals.clone()), ui).await;
-    Ok(watch.outcome)
+    if printer.draws(&watch) && matches!(watch.end, Some(End::TimedOut | End::Stopped(_))) {
+        ui.draw_last(|size| printer.frame_of(&watch, now, true, size));
+    }
+    Ok(printer.outcome)
 }
 
 /// Prints that a timeout passed before the first evaluation, and returns the exit code.
@@ -132,161 +129,225 @@ async fn queries(
     Ok(queries)
 }
 
+/// Evaluates the rollouts of a scope again and again.
 struct Watch<'a> {
     request: &'a Request,
-    cluster: &'a Cluster,
-    observer: Observer,
-    list: WatchedList<'a>,
+    /// How long to watch; none for no limit.
+    limit: Option<Duration>,
+    /// What is observed of each workload.
+    observed: BTreeMap<TargetId, Observation>,
+    /// Whether everything was read once.
+    is_synced: bool,
+    /// Until when evaluations wait for the first warnings, which are watched last.
+    warnings_until: Option<Duration>,
+    /// When something changed first since the last evaluation.
+    stale_since: Option<Duration>,
+    /// When the last evaluation was.
+    evaluated: Option<Duration>,
     /// The rollouts of the last evaluation, in order.
     rows: Vec<Row>,
-    begun: Instant,
-    evaluated: Option<Instant>,
-    /// The minimum time between the last evaluation and the next one.
-    pause: Duration,
-    /// When something changed first since the last evaluation.
-    stale_since: Option<Instant>,
-    /// Until when evaluations wait for the first warnings, which are watched last.
-    warnings_until: Option<Instant>,
-    /// Whether the list is redrawn in place.
-    draws: bool,
-    outcome: CommandOutcome,
+    end: Option<End>,
 }
 
 /// A rollout, and when its row changed, unless that was before the first evaluation.
 struct Row {
     rollout: RolloutView,
-    changed_at: Option<Instant>,
+    changed_at: Option<Duration>,
 }
 
-impl Watch<'_> {
-    async fn run(&mut self, mut stops: StopSignals, mut continuations: Continuations, ui: &mut Ui) {
-        let mut closed = pin!(ui.closed());
-        loop {
-            let due = self.due();
-            let end = self.request.timeout.map(|timeout| self.begun + timeout);
-            tokio::select! {
-                biased;
-                () = sleep_until(end.unwrap_or(self.begun)), if end.is_some() => {
-                    if self.evaluated.is_none() {
-                        self.outcome.exit = unread_in_time(self.request.timeout, ui);
+/// Why a watch ended.
+#[derive(Clone, Copy)]
+enum End {
+    TimedOut,
+    Stopped(StopSignal),
+    /// No kind of workload can be read.
+    Unreadable,
+}
+
+/// The rows that an evaluation changed.
+struct ChangedRows {
+    /// Their indices.
+    changed: Vec<usize>,
+    deleted: Vec<RolloutView>,
+    is_first: bool,
+}
+
+/// Whether a scope was read.
+struct ScopeRead {
+    is_synced: bool,
+    is_unreadable: bool,
+}
+
+/// To watch the warning events.
+struct WatchWarnings;
+
+impl Engine for Watch<'_> {
+    type Answer = ScopeRead;
+    type Report = ChangedRows;
+    type Task = WatchWarnings;
+
+    fn apply(&mut self, event: LoopEvent<ScopeRead>, now: Now) -> Effects<ChangedRows, WatchWarnings> {
+        match event {
+            LoopEvent::Target(id, change) => {
+                match change {
+                    TargetEvent::Observed { observation, .. } | TargetEvent::Refreshed(observation) => {
+                        self.observed.insert(id, *observation);
                     }
-                    break;
+                    TargetEvent::Deleted | TargetEvent::Unreadable(_) => drop(self.observed.remove(&id)),
+                    TargetEvent::Log(_) => {}
                 }
-                stop = stops.next() => {
-                    if stop == StopSignal::Interrupted {
-                        ui.end_echo();
-                    }
-                    self.outcome.exit = stop.exit();
-                    break;
-                }
-                () = continuations.next() => ui.leave_frame(),
-                () = &mut closed, if ui.can_write() => ui.note_closed(),
-                () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
-                () = self.observer.changed() => self.stale_since = self.stale_since.or_else(|| Some(Instant::now())),
+                self.stale_since.get_or_insert(now.elapsed);
+                return Effects::default(); // the answer about the scope follows
             }
-            self.outcome.errors.extend(self.observer.take_errors());
-            self.outcome.print_errors(ui);
-            if self.observer.can_read_no_kind() {
-                return;
+            LoopEvent::Answer(read) => {
+                self.is_synced = read.is_synced;
+                self.end = read.is_unreadable.then_some(End::Unreadable);
             }
-            if self.was_read() && self.is_due() {
-                self.evaluate(ui);
+            LoopEvent::Stop(stop) => self.end = Some(End::Stopped(stop)),
+            LoopEvent::Tick { .. } if self.limit.is_some_and(|limit| now.elapsed >= limit) => {
+                self.end = Some(End::TimedOut);
             }
-            if self.draws && self.evaluated.is_some() {
-                ui.draw(|size| self.frame(false, size));
-            }
-            if !ui.can_write() {
-                self.outcome.exit = Exit::Unfinished;
-                return;
-            }
+            LoopEvent::Tick { .. } => {}
         }
-        if self.draws && self.evaluated.is_some() {
-            ui.draw_last(|size| self.frame(true, size));
+        let is_due = self.end.is_none() && self.next_evaluation().is_some_and(|due| now.elapsed >= due);
+        if is_due { self.evaluate(now) } else { Effects::default() }
+    }
+
+    fn due(&self) -> Option<Duration> {
+        [self.limit, self.next_evaluation()].into_iter().flatten().min()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.end.is_some()
+    }
+}
+
+impl<'a> Watch<'a> {
+    fn new(request: &'a Request, limit: Option<Duration>) -> Self {
+        Self {
+            request,
+            limit,
+            observed: BTreeMap::new(),
+            is_synced: false,
+            warnings_until: None,
+            stale_since: None,
+            evaluated: None,
+            rows: Vec::new(),
+            end: None,
         }
     }
 
-    /// Whether everything was read, or everything but warnings that do not arrive.
-    fn was_read(&self) -> bool {
-        self.observer.is_synced() || self.warnings_until.is_some_and(|until| until <= Instant::now())
+    /// Returns when the next evaluation is due: the first one as soon as everything was read, or everything but warnings
+    /// that do not arrive.
+    fn next_evaluation(&self) -> Option<Duration> {
+        let read = if self.is_synced { Some(Duration::ZERO) } else { self.warnings_until };
+        let due = self.evaluated.map_or(Duration::ZERO, |evaluated| {
+            let pause = EVALUATION_PAUSE * u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+            let changed = self.stale_since.map(|since| (since + EVALUATION_DELAY).max(evaluated + pause));
+            changed.unwrap_or(evaluated + EVALUATION_INTERVAL)
+        });
+        Some(read?.max(due))
     }
 
-    /// Returns when to wake up without a change: for the next evaluation, and each second to redraw ages.
-    fn due(&self) -> Option<Instant> {
-        let evaluation = if self.was_read() { self.evaluation_due() } else { self.warnings_until };
-        let next_second = self.draws.then(|| Instant::now() + Duration::from_secs(1));
-        [evaluation, next_second.filter(|_| self.evaluated.is_some())].into_iter().flatten().min()
-    }
-
-    /// Whether an evaluation is due. The first one is, as soon as everything was read.
-    fn is_due(&self) -> bool {
-        self.evaluation_due().is_none_or(|due| due <= Instant::now())
-    }
-
-    /// Returns when the next evaluation is due; none before the first one.
-    fn evaluation_due(&self) -> Option<Instant> {
-        let evaluated = self.evaluated?;
-        let changed = self.stale_since.map(|since| (since + EVALUATION_DELAY).max(evaluated + self.pause));
-        Some(changed.unwrap_or(evaluated + EVALUATION_INTERVAL))
-    }
-
-    fn evaluate(&mut self, ui: &mut Ui) {
-        let begun = Instant::now();
-        let now = self.cluster.now();
-        let observed = self.observer.observations();
-        let mut rollouts: Vec<_> =
-            observed.filter_map(|observed| self.request.view(&observed, now)).collect();
+    fn evaluate(&mut self, now: Now) -> Effects<ChangedRows, WatchWarnings> {
+        let views = self.observed.values().filter_map(|one| self.request.view(one, now.server_time));
+        let mut rollouts: Vec<_> = views.collect();
         sort(&mut rollouts);
         let is_incomplete = |rollout: &RolloutView| rollout.state() != RolloutState::Complete;
-        if rollouts.iter().any(is_incomplete) && self.observer.watch_warnings() {
-            self.warnings_until = Some(begun + WARNINGS_TIMEOUT);
-            return; // once they are read, this is evaluated again
+        if self.warnings_until.is_none() && rollouts.iter().any(is_incomplete) {
+            // Once they are read, this is evaluated again.
+            (self.is_synced, self.warnings_until) = (false, Some(now.elapsed + WARNINGS_TIMEOUT));
+            return Effects { tasks: vec![WatchWarnings], ..Effects::default() };
         }
         let is_first = self.evaluated.is_none();
         let rows = std::mem::take(&mut self.rows).into_iter();
         let mut before: HashMap<_, _> =
             rows.map(|row| (row.rollout.workload.object().uid().to_owned(), row)).collect();
-        let (mut rows, mut is_printed) = (Vec::new(), Vec::new());
+        let mut changed = Vec::new();
         for rollout in rollouts {
             let before = before.remove(rollout.workload.object().uid());
             let same = before.as_ref().filter(|before| rollout.has_same_row(&before.rollout));
             let is_shown = self.request.shows(&rollout)
                 || before.as_ref().is_some_and(|before| self.request.shows(&before.rollout));
-            is_printed.push(same.is_none() && is_shown);
-            let changed_at = same.map_or((!is_first).then_some(begun), |same| same.changed_at);
-            rows.push(Row { rollout, changed_at });
-        }
-        if !self.draws {
-            let changed = rows.iter().zip(is_printed).filter_map(|(row, is)| is.then_some(&row.rollout));
-            let deleted = before.into_values().map(|row| row.rollout);
-            let mut deleted: Vec<_> = deleted.filter(|row| self.request.shows(row)).collect();
-            sort(&mut deleted);
-            self.print(&changed.collect::<Vec<_>>(), &deleted, is_first, ui);
-        }
-        self.rows = rows;
-        self.pause = begun.elapsed() * EVALUATION_SHARE;
-        (self.evaluated, self.stale_since) = (Some(Instant::now()), None);
-    }
-
-    /// Prints the changed rows: at first all of them with a header.
-    fn print(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], is_first: bool, ui: &mut Ui) {
-        if self.request.output.is_document() {
-            let elapsed = self.begun.elapsed();
-            let word = if is_first { "listed" } else { "changed" };
-            let changed = changed.iter().map(|rollout| (word, *rollout));
-            for (word, rollout) in changed.chain(deleted.iter().map(|rollout| ("deleted", rollout))) {
-                ui.out_streamed(&event_json(word, rollout, elapsed), &self.request.output);
+            if same.is_none() && is_shown {
+                changed.push(self.rows.len());
             }
-            return;
+            let changed_at = same.map_or((!is_first).then_some(now.elapsed), |same| same.changed_at);
+            self.rows.push(Row { rollout, changed_at });
         }
-        ui.out_lines(&self.list.lines(changed, deleted, self.cluster.now()));
+        let deleted = before.into_values().map(|row| row.rollout);
+        let mut deleted: Vec<_> = deleted.filter(|rollout| self.request.shows(rollout)).collect();
+        sort(&mut deleted);
+        (self.evaluated, self.stale_since) = (Some(now.elapsed), None);
+        Effects { reports: vec![ChangedRows { changed, deleted, is_first }], ..Effects::default() }
+    }
+}
+
+/// Prints the changed rows: at first all of them with a header. Or draws all of them.
+struct Printer<'a> {
+    request: &'a Request,
+    list: WatchedList<'a>,
+    /// Whether the list is redrawn in place.
+    draws: bool,
+    outcome: CommandOutcome,
+}
+
+impl Printer<'_> {
+    /// Returns the frame of the rollouts to show, each with whether it changed lately.
+    fn frame_of(&self, watch: &Watch<'_>, now: Now, is_last: bool, size: Terminal) -> Frame {
+        let is_marked = |row: &Row| row.changed_at.is_some_and(|changed| now.elapsed < changed + MARKED);
+        let shown = watch.rows.iter().filter(|row| self.request.shows(&row.rollout));
+        let shown: Vec<_> = shown.map(|row| (&row.rollout, is_marked(row))).collect();
+        let all = StateCounts::of(watch.rows.iter().map(|row| &row.rollout));
+        self.list.frame(&shown, &all, now.server_time, is_last, size)
+    }
+}
+
+impl<'a> Executor<'a, Watch<'a>> for Printer<'a> {
+    fn execute(
+        &mut self,
+        WatchWarnings: WatchWarnings,
+        _watch: &Watch<'a>,
+        observer: Option<&mut Observer>,
+        _requests: &mut RequestsInFlight<'a, ScopeRead>,
+        _now: Now,
+        _ui: &mut Ui,
+    ) {
+        if let Some(observer) = observer {
+            observer.watch_warnings();
+        }
     }
 
-    /// Returns the frame of the rollouts to show, each with whether it changed lately.
-    fn frame(&self, is_last: bool, size: Terminal) -> Frame {
-        let is_marked = |row: &Row| row.changed_at.is_some_and(|changed| changed.elapsed() < MARKED);
-        let shown = self.rows.iter().filter(|row| self.request.shows(&row.rollout));
-        let shown: Vec<_> = shown.map(|row| (&row.rollout, is_marked(row))).collect();
-        let all = StateCounts::of(self.rows.iter().map(|row| &row.rollout));
-        self.list.frame(&shown, &all, self.cluster.now(), is_last, size)
+    fn observed(&mut self, observer: &mut Observer, ui: &mut Ui) -> Option<ScopeRead> {
+        self.outcome.errors.extend(observer.take_errors());
+        self.outcome.print_errors(ui);
+        Some(ScopeRead { is_synced: observer.is_synced(), is_unreadable: observer.can_read_no_kind() })
+    }
+
+    fn must_stop_writing(_watch: &Watch<'a>) -> bool {
+        true
+    }
+
+    fn draws(&self, watch: &Watch<'a>) -> bool {
+        self.draws && watch.evaluated.is_some()
+    }
+
+    fn report(&mut self, watch: &Watch<'a>, report: &ChangedRows, now: Now, ui: &mut Ui) {
+        let changed = report.changed.iter().filter_map(|index| Some(&watch.rows.get(*index)?.rollout));
+        if self.draws {
+            // the frame has them
+        } else if self.request.output.is_document() {
+            let word = if report.is_first { "listed" } else { "changed" };
+            let deleted = report.deleted.iter().map(|rollout| ("deleted", rollout));
+            for (word, rollout) in changed.map(|rollout| (word, rollout)).chain(deleted) {
+                ui.out_streamed(&event_json(word, rollout, now.elapsed), &OutputForm::Json);
+            }
+        } else {
+            ui.out_lines(&self.list.lines(&changed.collect::<Vec<_>>(), &report.deleted, now.server_time));
+        }
+    }
+
+    fn frame(&self, watch: &Watch<'a>, now: Now, size: Terminal) -> Frame {
+        self.frame_of(watch, now, false, size)
     }
 }

@@ -61,12 +61,13 @@ impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
         &mut self,
         task: Task,
         stepper: &Stepper,
-        observer: &mut Observer,
+        observer: Option<&mut Observer>,
         requests: &mut RequestsInFlight<'a, StepAnswer>,
         now: Now,
         ui: &mut Ui,
     ) {
         let workload = stepper.workload();
+        let Some(observer) = observer else { return };
         match task {
             Task::Refresh => observer.refresh(TARGET),
             Task::ReadLog(log) => observer.read_log(TARGET, workload.object().namespace(), log),
@@ -111,7 +112,7 @@ impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
         Some(StopSignal::Terminated)
     }
 
-    fn draws(&self) -> bool {
+    fn draws(&self, _stepper: &Stepper) -> bool {
         self.draws
     }
 

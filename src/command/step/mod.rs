@@ -13,6 +13,7 @@ use super::context::{Context, new_lock};
 use super::event_loop::{Executor, drive};
 use super::preflight::{self, Planned};
 use super::targets::{NamedTarget, find_workload, read_for_write};
+use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
@@ -97,11 +98,12 @@ async fn step(
     let (check, messages) = (request.check.as_deref(), ui.messages());
     let mut executor =
         StepExecutor::new(context, &request.field_manager, check, &request.output, draws, messages);
-    let (targets, signals) = ([found.clone()], context.world.signals.clone());
+    let observer = Observer::of_found(Arc::clone(cluster), std::slice::from_ref(&found));
+    let signals = context.world.signals.clone();
     let processes = &context.world.processes;
     let lock = new_lock(context.user().as_deref(), processes);
     let stepper = Stepper::new(options(request, &found, processes), lock, found);
-    let (stepper, now) = drive(stepper, &mut executor, &targets, cluster, signals, ui).await;
+    let (stepper, now) = drive(stepper, &mut executor, Some(observer), context.source, signals, ui).await;
     if draws {
         ui.draw_last(|size| executor.frame(&stepper, now, size));
     }
