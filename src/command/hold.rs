@@ -10,10 +10,8 @@ use crate::command::targets::{TargetScope, read_for_write};
 use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
 use crate::model::change::write_result::MAX_CONFLICTS;
-use crate::model::hold::plan::{Plan, completed_rollback, have_same_plan, is_rollback_held};
-use crate::model::hold::{
-    Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
-};
+use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
+use crate::model::hold::{Pause, Resume, end_lost_hold, pause, refuse_lost_annotation, resume};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::hold as words;
@@ -106,7 +104,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
     let verb = HoldVerb::Resume { release_all };
     let (source, alone) = (writer.context.source, Observation::of_alone(workload));
     let workload = &alone.workload;
-    let (patch, notes) = if is_annotation_lost(workload) {
+    let (patch, notes) = if workload.held().is_lost() {
         let observed = read_revisions(workload.clone(), source).await?;
         if !release_all {
             return refuse_lost_annotation(&observed);
@@ -174,7 +172,7 @@ async fn write(
         writer.ui.err_lines(std::mem::take(&mut notes));
     }
     // A plan releases pods batch by batch, which `step --dry-run` shows.
-    let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| Plan::in_force(&after).is_some());
+    let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| after.held().plan().is_some());
     if writer.options.dry_run == DryRun::Client && writer.options.output == OutputForm::Text && !has_plan() {
         let source = writer.context.source;
         let read = match observed.pods {

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::model::api::managed_fields::last_author;
-use crate::model::hold::plan::{Hold, Plan, is_rolling_back};
+use crate::model::hold::plan::{Hold, is_rolling_back};
 use crate::model::hold::{HeldBy, end_command, held_by, restored_words, step_command, surplus_pods};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -70,15 +70,15 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_planned: bool)
             "note: the plan of {target} failed and is rolled back or being rolled back; {removed} its rollback marker"
         );
     }
-    let hold = Hold::readable(workload);
-    let since = hold.as_ref().and_then(|hold| hold.since.as_deref());
+    let hold = workload.held().stored();
+    let since = hold.and_then(|hold| hold.since.as_deref());
     let author = last_author(workload.object(), &strategy::strategy_path(workload));
     let author = author.filter(|author| author.is_since(since));
     let who = author.map_or_else(
         || "another client".to_owned(),
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
-    let has_plan = hold.as_ref().is_some_and(Hold::has_plan);
+    let has_plan = hold.is_some_and(Hold::has_plan);
     let (what, strategy) = if has_plan { ("plan", "") } else { ("pause", ", the strategy is unchanged") };
     format!("note: the {what} of {target} was already ended by {who}; {removed} its annotation{strategy}")
 }
@@ -88,7 +88,7 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_planned: bool)
 #[must_use]
 pub fn replaced_by_recorded(observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
-    let (recorded, pods) = observed.replaced_by_recorded().filter(|_| Plan::in_force(workload).is_none())?;
+    let (recorded, pods) = observed.replaced_by_recorded().filter(|_| workload.held().plan().is_none())?;
     let of: Vec<_> = pods.iter().map(|pod| pod.name.clone()).collect();
     let (target, names, revision) = (workload.target(), names(&of), recorded.label());
     Some(format!(
@@ -139,8 +139,8 @@ pub fn held_by_plan(workload: &Workload) -> Vec<String> {
 /// replaced.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    let hold = Hold::in_force(workload).filter(|hold| hold.plan.is_some());
-    if hold.as_ref().is_some_and(|hold| !hold.is_strategy_held(workload)) {
+    let hold = workload.held().in_force().filter(|hold| hold.plan.is_some());
+    if hold.is_some_and(|hold| !hold.is_strategy_held(workload)) {
         return command("hint: to end the hold: {}", [end_command(workload)]);
     }
     let hint = if hold.is_none_or(|hold| hold.is_for_live_template(workload)) {

@@ -6,7 +6,6 @@ use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::patch::FieldPath;
 use crate::model::change::last_applied::{NextApply, restored_fields};
 use crate::model::change::undo::UndoOptions;
-use crate::model::hold::plan::Plan;
 use crate::model::kind::fields::spec_path;
 use crate::model::kind::owners::{ManifestOwner, owners};
 use crate::model::kind::{Workload, strategy};
@@ -115,7 +114,7 @@ pub fn before_a_hold(workload: &Workload) -> Vec<String> {
 /// plan in force, which has begun with that warning.
 #[must_use]
 pub fn before_a_plan(workload: &Workload) -> Vec<String> {
-    if Plan::in_force(workload).is_some() {
+    if workload.held().plan().is_some() {
         return Vec::new();
     }
     let mut fields: Vec<(ManifestOwner, Vec<String>)> = Vec::new();

@@ -12,7 +12,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::change::undo::find_revision;
 use crate::model::diff::{Diff, yaml};
-use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::observation::Observation;
@@ -111,7 +110,7 @@ pub(super) async fn read_for(
 ) -> Result<Observation> {
     let counts_back = words.iter().any(|word| matches!(word, TemplateRef::Revision(RevisionWord::Back(_))));
     let parts =
-        if counts_back && Hold::in_force(&workload).is_some() { Parts::PODS } else { Parts::REVISIONS };
+        if counts_back && workload.held().in_force().is_some() { Parts::PODS } else { Parts::REVISIONS };
     let (observed, notes) = read_one(workload, parts, source).await;
     for note in &notes {
         messages.err_line_once(note);

@@ -18,7 +18,6 @@ use crate::cluster::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Hold, Plan};
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
 use crate::render::hold::replaced_by_recorded;
@@ -59,7 +58,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     other_objects::check_budgets(&request.options, &found, source, ui).await?;
     let (messages, target) = (ui.messages(), found.clone());
-    let is_new = request.options.new_plan || Plan::in_force(&found).is_none();
+    let is_new = request.options.new_plan || found.held().plan().is_none();
     let planned = Planned::of(found.clone());
     if request.strict && is_new {
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
@@ -160,9 +159,9 @@ async fn show_plan(
 /// Returns the options of a request, with the holder of the lock if its process has ended on this host.
 fn options(request: &Request, found: &Workload, processes: &Processes) -> StepOptions {
     let ended_holder = || {
-        let lock = Hold::readable(found)?.lock?;
-        let process = Process { host: lock.host?, id: lock.process? };
-        processes.has_ended(&process).then_some(lock.holder)
+        let lock = found.held().stored()?.lock.as_ref()?;
+        let process = Process { host: lock.host.clone()?, id: lock.process.clone()? };
+        processes.has_ended(&process).then(|| lock.holder.clone())
     };
     StepOptions { ended_holder: ended_holder(), ..request.options.clone() }
 }

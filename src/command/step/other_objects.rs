@@ -5,7 +5,6 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Node;
 use crate::model::change::other_objects::eviction_blockers;
-use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{StepOptions, deletes_pods};
@@ -62,7 +61,7 @@ fn evicts(options: &StepOptions, workload: &Workload) -> bool {
 
 /// Whether the plan that the command continues evicts pods.
 fn plan_evicts(options: &StepOptions, workload: &Workload) -> bool {
-    !options.new_plan && Plan::in_force(workload).is_some_and(|plan| plan.pace.evict)
+    !options.new_plan && workload.held().plan().is_some_and(|plan| plan.pace.evict)
 }
 
 /// Reads the nodes if the observation needs them. Returns none, with one note, when listing nodes is forbidden.

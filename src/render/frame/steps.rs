@@ -4,7 +4,6 @@ use super::workload_block::heading;
 use crate::exit::Exit;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
-use crate::model::hold::plan::Hold;
 use crate::model::step::{
     BatchStage, BatchView, FurtherBatches, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
 };
@@ -74,7 +73,7 @@ fn plan_state(stepper: &Stepper, view: &PlanView) -> (Style, String) {
             (Style::Bad, format!("failed, rolled back to revision {revision}"))
         }
         Some(_) if is_rolled_back(stepper) => (Style::Warning, "rolled back by another client".to_owned()),
-        Some(StepOutcome::Stopped(_)) if Hold::in_force(stepper.workload()).is_some() => {
+        Some(StepOutcome::Stopped(_)) if stepper.workload().held().in_force().is_some() => {
             (Style::Warning, "held".to_owned())
         }
         Some(outcome) => {

@@ -1,8 +1,8 @@
 //! Hints: the command to type next.
 
 use super::Closing;
-use crate::model::hold::plan::{Hold, Plan, is_rollback_held, is_rolling_back, restore_by_hand};
-use crate::model::hold::{end_command, is_annotation_lost, left_fields, resume_and, step_command_with};
+use crate::model::hold::plan::{is_rollback_held, is_rolling_back, restore_by_hand};
+use crate::model::hold::{end_command, left_fields, resume_and, step_command_with};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, SlotState, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
@@ -73,10 +73,10 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason, st
             vec![status(target)]
         }
         StopReason::Changed { lost_original, .. } => {
-            if let Err(unreadable) = Hold::of(workload) {
+            if let Err(unreadable) = workload.held().readable() {
                 return unreadable.hint_text().map(str::to_owned).into_iter().collect();
             }
-            if is_annotation_lost(workload) {
+            if workload.held().is_lost() {
                 return vec![command("to end the hold: {}", [end_command(workload)])];
             }
             let restore = lost_original.as_ref().and_then(|original| restore_by_hand(workload, original));
@@ -159,7 +159,7 @@ fn continue_rollback(workload: &Workload, step: Word) -> String {
     if !is_rollback_held(workload) {
         return command("wait for the rollback: {}", [step]); // the original strategy is restored
     }
-    let is_paused = Hold::readable(workload).is_some_and(|hold| hold.is_paused());
+    let is_paused = workload.held().stored().is_some_and(|hold| hold.is_paused());
     let next = if is_paused { resume_and(workload, step) } else { step };
     command("complete the rollback and restore the original strategy: {}", [next])
 }
@@ -192,7 +192,7 @@ fn keeps_every_outdated_pod(workload: &Workload) -> bool {
 
 /// Returns the hint to end a hold without outdated pods, because it also holds the next change of the template.
 fn stays_held(workload: &Workload) -> Option<String> {
-    let hold = Hold::in_force(workload)?;
+    let hold = workload.held().in_force()?;
     let end = if hold.has_plan() {
         "it stays held; to end the hold: kubectl rollout2 resume {} --release-all"
     } else {
@@ -221,15 +221,15 @@ pub(super) fn has_released_no_pod(workload: &Workload, reason: &StopReason) -> b
         reason,
         StopReason::Unhealthy { .. } | StopReason::OnUnreadyNodes(_) | StopReason::OnUnreadyNode { .. }
     );
-    is_obstacle && Plan::in_force(workload).is_some_and(|plan| plan.last_batch.is_none())
+    is_obstacle && workload.held().plan().is_some_and(|plan| plan.last_batch.is_none())
 }
 
 /// Whether a hold is in force.
 pub(super) fn is_held(workload: &Workload) -> bool {
-    Hold::in_force(workload).is_some()
+    workload.held().in_force().is_some()
 }
 
 /// Whether another client ended the hold by another strategy.
 fn is_held_no_more(workload: &Workload) -> bool {
-    Hold::readable(workload).is_some_and(|hold| !hold.is_in_force(workload))
+    workload.held().stored().is_some_and(|hold| !hold.is_in_force(workload))
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Closing, hints};
 use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace, Reach};
+use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Lock, Pace, Reach};
 use crate::model::kind::Workload;
 use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
@@ -69,7 +69,7 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value 
     if let Some(unanswered) = stepper.map(Stepper::unanswered).filter(|pods| !pods.is_empty()) {
         document["unanswered"] = unanswered.into();
     }
-    document["held"] = Hold::in_force(workload).is_some().into();
+    document["held"] = workload.held().in_force().is_some().into();
     document["paused"] = workload.is_paused().into();
     if let Some(view) = view {
         document["toRevision"] = view.to.as_deref().map(revision_json).into();

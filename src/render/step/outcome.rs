@@ -3,7 +3,7 @@
 use super::words::{check_result, slots};
 use super::{Closing, hints, holder, last_write};
 use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, Hold, is_rollback_held, is_rolling_back};
+use crate::model::hold::plan::{BatchFailure, is_rollback_held, is_rolling_back};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
     BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, Stepper, StopReason,
@@ -58,7 +58,7 @@ pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) 
         StepOutcome::Error(_) => {}
     }
     let says_lock = matches!(outcome, StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_));
-    let lock = Hold::in_force(workload).and_then(|hold| hold.lock).filter(|_| !says_lock);
+    let lock = workload.held().in_force().and_then(|hold| hold.lock.as_ref()).filter(|_| !says_lock);
     if lock.is_some_and(|lock| closing.stepper.is_some_and(|stepper| stepper.holder() == lock.holder)) {
         ui.err_line(&format!(
             "warning: {name}: its lock was not released, so a step on another host needs --take-over"
@@ -112,7 +112,7 @@ fn left_behind(closing: &Closing<'_>) -> String {
         let held = if is_rollback_held(workload) { ", held by the plan" } else { "" };
         return format!("the rollback continues in the cluster{held}");
     }
-    let Some(hold) = Hold::in_force(workload) else {
+    let Some(hold) = workload.held().in_force() else {
         return "it is not held, and its rollout continues in the cluster".to_owned();
     };
     match &hold.lock {

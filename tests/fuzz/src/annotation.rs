@@ -3,7 +3,6 @@
 
 use rollout2::model::api::object::Object;
 use rollout2::model::api::patch::Patch;
-use rollout2::model::hold::plan::Hold;
 use rollout2::model::hold::{Pause, Resume, hold_json, hold_words, pause, resume};
 use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
@@ -28,7 +27,7 @@ pub fn one(data: &[u8]) {
 }
 
 fn try_workload(workload: Workload) {
-    if let Err(error) = Hold::of(&workload) {
+    if let Err(error) = workload.held().readable() {
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
         assert!(error.to_string().len() < 1000, "{error}");
     }

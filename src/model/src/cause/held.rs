@@ -4,7 +4,7 @@ use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::api::pod::Pod;
 use crate::hold::plan::original_min_ready_seconds;
-use crate::hold::{hold_words, is_annotation_lost, pause_words};
+use crate::hold::{hold_words, pause_words};
 use crate::kind::verdict::RolloutState;
 use crate::kind::{Workload, strategy};
 use crate::text::plural::plural;
@@ -142,7 +142,7 @@ fn is_unbroken(pods: &[&Pod]) -> bool {
 /// the clocks of the nodes, so the controller's own verdict takes precedence.
 pub(super) fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let observed = context.observed;
-    if state == RolloutState::Complete || is_annotation_lost(&observed.workload) {
+    if state == RolloutState::Complete || observed.workload.held().is_lost() {
         return None;
     }
     let seconds = original_min_ready_seconds(&observed.workload);

@@ -41,11 +41,11 @@ pub fn stuck_pods<'a>(
         pods.filter_map(|pod| Some((strategy::partition_index(after, &pod.name)?, pod))).collect();
     let stable = observation.workload.recorded_stable_revision();
     let stable = observation.revisions.iter().find(|revision| stable == Some(revision.name.as_str()));
-    let had_on_delete = |hold: Hold| {
+    let had_on_delete = |hold: &Hold| {
         let original = hold.original_strategy(&observation.workload);
         original.is_some_and(strategy::is_on_delete_strategy)
     };
-    let is_fresh = Hold::of(&observation.workload).is_ok_and(|hold| !hold.is_some_and(had_on_delete));
+    let is_fresh = observation.workload.held().readable().is_ok_and(|hold| !hold.is_some_and(had_on_delete));
     let serves = |revision: &&Revision| {
         observation.own_pods().any(|pod| pod.ready && observation.workload.runs(pod, revision))
     };

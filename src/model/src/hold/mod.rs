@@ -1,14 +1,17 @@
 //! `pause` and `resume`: hold outdated pods, and end a hold. The annotation is in [`plan`].
 
+pub mod held;
 mod pause;
 pub mod plan;
+mod read;
 mod summary;
 
 pub use pause::{
-    HeldBy, Pause, Resume, end_command, end_lost_hold, held_by, is_annotation_lost, lost_hold, pause,
-    refuse_lost_annotation, resume, surplus_pods,
+    HeldBy, Pause, Resume, end_command, end_lost_hold, held_by, lost_hold, pause, refuse_lost_annotation,
+    resume, surplus_pods,
 };
 pub(crate) use pause::{end_pause, holding_fields};
+pub use read::read;
 pub(crate) use summary::NEXT_CHANGE_PAUSED;
 pub use summary::{
     brief_hold, hold_json, hold_words, left_fields, left_words, next_change_hold, pause_words,

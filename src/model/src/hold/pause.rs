@@ -7,10 +7,11 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
+use super::held::Held;
 use crate::api::count::as_count;
 use crate::api::patch::Patch;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hold::plan::{HOLD_ANNOTATION, Hold, completed_rollback, require_fields};
+use crate::hold::plan::{Hold, completed_rollback, require_fields};
 use crate::kind::fields::HoldFields;
 use crate::kind::owners::refuse_driven;
 use crate::kind::{PresentPods, Workload, strategy};
@@ -40,7 +41,7 @@ pub fn held_by(workload: &Workload) -> Option<HeldBy> {
     if strategy::is_on_delete(workload) {
         return Some(HeldBy::OnDelete);
     }
-    if workload.hold_blocks_availability() && Hold::in_force(workload).is_some() {
+    if workload.hold_blocks_availability() && workload.held().in_force().is_some() {
         return Some(HeldBy::Plan);
     }
     Some(strategy::partition(workload)).filter(|partition| *partition > 0).map(HeldBy::Partition)
@@ -78,19 +79,20 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
         };
         return Ok(Pause::Change { patch, held_by });
     }
-    if let Some(mut hold) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload)) {
-        if hold.is_paused() {
-            return Ok(Pause::AlreadyPaused);
+    match workload.held() {
+        Held::Unreadable(error) => return Err(error.clone()),
+        Held::Paused(_) => return Ok(Pause::AlreadyPaused),
+        Held::Plan(hold) if hold.is_paused() => return Ok(Pause::AlreadyPaused),
+        Held::Plan(hold) => {
+            require_fields(workload, &mut patch);
+            let is_rolling_back = hold.is_rolling_back_to_live_template(workload);
+            if let Some(field) = workload.pause_field().filter(|_| is_rolling_back) {
+                patch.set(field, Value::Bool(true)); // the partition of a rollback keeps no pod
+            }
+            Hold { paused: true, ..Hold::clone(hold) }.store(workload, &mut patch);
+            return Ok(Pause::Change { patch, held_by: HeldBy::Plan });
         }
-        require_fields(workload, &mut patch);
-        if let Some(field) =
-            workload.pause_field().filter(|_| hold.is_rolling_back_to_live_template(workload))
-        {
-            patch.set(field, Value::Bool(true)); // the partition of a rollback keeps no pod
-        }
-        hold.paused = true;
-        hold.store(workload, &mut patch);
-        return Ok(Pause::Change { patch, held_by: HeldBy::Plan });
+        Held::Free | Held::Ended(_) | Held::Lost => {}
     }
     if workload.is_paused() {
         return Ok(Pause::AlreadyPaused);
@@ -185,25 +187,28 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     if workload.is_paused() {
         refuse_driven(workload, "approve")?;
     }
-    let Some(mut hold) = Hold::of(workload)? else {
-        end_pause(workload, &mut patch);
-        return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
-    };
-    let is_in_force = hold.is_in_force(workload);
-    if is_in_force && hold.has_plan() && !release_all {
-        require_fields(workload, &mut patch);
-        if hold.is_paused_by_another_client(workload) {
-            end_pause(workload, &mut patch);
-        } else if !hold.is_paused() {
-            return Ok(Resume::Stepping);
+    match workload.held() {
+        Held::Unreadable(error) => return Err(error.clone()),
+        Held::Plan(hold) if !release_all => {
+            require_fields(workload, &mut patch);
+            if hold.is_paused_by_another_client(workload) {
+                end_pause(workload, &mut patch);
+            } else if !hold.is_paused() {
+                return Ok(Resume::Stepping);
+            }
+            Hold { paused: false, ..Hold::clone(hold) }.store(workload, &mut patch);
+            return Ok(Resume::Continue(patch));
         }
-        hold.paused = false;
-        hold.store(workload, &mut patch);
-        return Ok(Resume::Continue(patch));
+        Held::Paused(hold) | Held::Plan(hold) | Held::Ended(hold) => hold.end(workload, &mut patch),
+        Held::Free | Held::Lost => {}
     }
-    hold.end(workload, &mut patch);
     end_pause(workload, &mut patch);
-    Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
+    Ok(match workload.held() {
+        _ if workload.is_paused() => Resume::End(patch),
+        Held::Paused(_) | Held::Plan(_) => Resume::End(patch),
+        Held::Ended(_) => Resume::Forget(patch),
+        Held::Free | Held::Lost | Held::Unreadable(_) => Resume::NotPaused,
+    })
 }
 
 /// Adds to a patch what ends a pause by the kind's own field. As with kubectl, a Deployment has no such field then. Of a kind of
@@ -215,14 +220,8 @@ pub(crate) fn end_pause(workload: &Workload, patch: &mut Patch) {
     }
 }
 
-/// Whether the fields of a workload are those of a plan, and it has no annotation.
-#[must_use]
-pub fn is_annotation_lost(workload: &Workload) -> bool {
-    workload.has_fields_of_plan() && workload.object().annotation(HOLD_ANNOTATION).is_none()
-}
-
-/// Returns the hold from the copies of its annotation; none if the annotation is not gone, or if there is no copy. Copies
-/// of earlier plans stay, so that it is the newest one.
+/// Returns the hold from the copies of an annotation that is [lost](Held::Lost); none if there is no copy. Copies of earlier
+/// plans stay, so that it is the newest one.
 #[must_use]
 pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
@@ -231,7 +230,7 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
         (hold.is_in_force(workload) && !hold.set.are_absent()).then_some(hold)
     });
     let newest = copies.max_by_key(|hold| hold.since.as_ref()?.parse::<Timestamp>().ok());
-    newest.filter(|_| is_annotation_lost(workload))
+    newest.filter(|_| workload.held().is_lost())
 }
 
 /// Returns the patch that restores the original fields. The workload is not paused then, as after the end of any other
@@ -254,7 +253,7 @@ pub fn end_lost_hold(observed: &Observation) -> Result<Patch> {
 /// With the command that ends the hold.
 pub fn refuse_lost_annotation(observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
-    if !is_annotation_lost(workload) {
+    if !workload.held().is_lost() {
         return Ok(());
     }
     if lost_hold(observed).is_none() {
@@ -287,6 +286,7 @@ mod tests {
 
     use super::*;
     use crate::api::object::Object;
+    use crate::hold::plan::HOLD_ANNOTATION;
     use crate::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE};
     use crate::revision::Revisions;
 

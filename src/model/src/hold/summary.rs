@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::pause::{end_command, is_annotation_lost};
+use super::pause::end_command;
 use crate::api::patch::Patch;
 use crate::diff::{Change, Diff, SecretValues, short_text};
-use crate::hold::plan::{Hold, Lock, Plan};
+use crate::hold::plan::{Hold, Lock};
 use crate::kind::fields::spec_path;
 use crate::kind::owners::{driver, driver_command};
 use crate::kind::{Workload, strategy};
@@ -67,7 +67,7 @@ fn continue_command(hold: &Hold, workload: &Workload) -> Word {
 /// Returns a workload's hold in force as JSON.
 #[must_use]
 pub fn hold_json(workload: &Workload) -> Option<Value> {
-    let hold = Hold::in_force(workload)?;
+    let hold = workload.held().in_force()?;
     let batch = hold.plan.as_ref().and_then(|plan| plan.last_batch.as_ref());
     Some(json!({
         "reason": if hold.has_plan() { "plan" } else { "pause" },
@@ -84,8 +84,8 @@ pub fn hold_json(workload: &Workload) -> Option<Value> {
 /// Returns the words about a hold in force, or about the hold of a plan whose annotation is gone.
 #[must_use]
 pub fn hold_words(workload: &Workload) -> Option<String> {
-    let hold = Hold::in_force(workload);
-    let Some(what) = why_plan_stands(workload, hold.as_ref()) else {
+    let hold = workload.held().in_force();
+    let Some(what) = why_plan_stands(workload, hold) else {
         return hold.map(|hold| words(&hold, workload));
     };
     let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
@@ -97,7 +97,7 @@ pub fn hold_words(workload: &Workload) -> Option<String> {
 /// another client wrote, and with `--new-plan` for another template.
 fn why_plan_stands(workload: &Workload, hold: Option<&Hold>) -> Option<&'static str> {
     let Some(hold) = hold else {
-        return is_annotation_lost(workload).then_some("whose annotation is gone");
+        return workload.held().is_lost().then_some("whose annotation is gone");
     };
     if !workload.hold_blocks_availability() {
         return None;
@@ -111,8 +111,8 @@ fn why_plan_stands(workload: &Workload, hold: Option<&Hold>) -> Option<&'static 
 /// Returns the hold in few words, and the command that continues or ends it: `step plan, after batch 2: 1 of 6 updated`.
 #[must_use]
 pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
-    let hold = Hold::in_force(workload);
-    let (what, command) = match (why_plan_stands(workload, hold.as_ref()), &hold) {
+    let hold = workload.held().in_force();
+    let (what, command) = match (why_plan_stands(workload, hold), hold) {
         (Some(why), _) => (format!("step plan {why}"), end_command(workload)),
         (None, Some(hold)) if !hold.has_plan() => {
             let by = hold.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
@@ -169,7 +169,7 @@ pub fn step_command(workload: &Workload) -> Word {
 #[must_use]
 pub fn step_command_with(workload: &Workload, check: Option<&str>) -> Word {
     let step = Word::command("kubectl rollout2 step {}", [workload.command_target()]);
-    let Some(plan) = Plan::in_force(workload) else { return step };
+    let Some(plan) = workload.held().plan() else { return step };
     let has_check = plan.pace.check.is_some() && !plan.rolling_back;
     let step = if has_check {
         let check = Word::text(check.unwrap_or_default(), "COMMAND_OF_THE_PLAN");
@@ -189,8 +189,8 @@ pub(crate) const NEXT_CHANGE_PAUSED: &str = "paused, which holds the next change
 /// settings.
 #[must_use]
 pub fn next_change_hold(workload: &Workload) -> Option<String> {
-    let hold = Hold::in_force(workload);
-    let rolled_back = hold.as_ref().filter(|hold| hold.is_rolling_back_to_live_template(workload));
+    let hold = workload.held().in_force();
+    let rolled_back = hold.filter(|hold| hold.is_rolling_back_to_live_template(workload));
     let original = rolled_back.and_then(|hold| hold.original_strategy(workload));
     if let Some(own) = original.and_then(strategy::written_partition) {
         let own = own.as_str().map_or_else(|| own.to_string(), str::to_owned);
@@ -243,7 +243,7 @@ pub fn left_words(workload: &Workload) -> Option<String> {
 /// held. `no progress deadline, strategy.rollingUpdate.maxUnavailable 40%`.
 #[must_use]
 pub fn left_fields(workload: &Workload) -> Option<String> {
-    let hold = Hold::readable(workload).filter(|hold| !hold.is_in_force(workload))?;
+    let hold = workload.held().stored().filter(|hold| !hold.is_in_force(workload))?;
     if hold.plan.as_ref()?.rolling_back {
         return None;
     }

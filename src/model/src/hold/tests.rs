@@ -72,7 +72,13 @@ fn resume_restores_the_strategy_exactly() {
         let observation =
             observation(kind, &json!({"updateStrategy": strategy}), &json!({"mine": "1"}), &[("w-0", "w-1")]);
         let paused = after(&held(&observation).0);
-        assert!(Hold::of(&paused).unwrap().is_some_and(|hold| hold.is_in_force(&paused) && hold.is_paused()));
+        assert!(
+            paused
+                .held()
+                .readable()
+                .unwrap()
+                .is_some_and(|hold| hold.is_in_force(&paused) && hold.is_paused())
+        );
         let Resume::End(patch) = resume(&paused, false).unwrap() else { panic!("{kind} is not resumed") };
         let (before, again) = (observation.workload.object().json(), patch.after());
         assert_eq!(again["spec"].get("updateStrategy").cloned().unwrap_or_default(), strategy, "{kind}");
@@ -146,10 +152,10 @@ fn pausing_a_plan_sets_a_flag_that_resume_removes() {
     // The plan is paused only where it still holds what was read.
     let is_tested = |one: &Value| one["op"] == "test" && one["path"] == "/spec/updateStrategy";
     assert!(patch.operations().iter().any(is_tested), "{:?}", patch.operations());
-    let hold = Hold::of(&paused).unwrap().unwrap();
+    let hold = paused.held().readable().unwrap().unwrap();
     assert!(hold.is_paused() && hold.rest["unknown"] == json!(7));
     let Resume::Continue(patch) = resume(&paused, false).unwrap() else { panic!("does not continue") };
-    assert_eq!(Hold::of(&after(&patch)).unwrap(), Hold::of(&stepping.workload).unwrap());
+    assert_eq!(after(&patch).held().readable().unwrap(), stepping.workload.held().readable().unwrap());
     let Resume::End(patch) = resume(&paused, true).unwrap() else { panic!("is not released") };
     assert_eq!(patch.after()["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
 }
@@ -276,7 +282,7 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
                 let plan = Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All);
                 let hold = Hold::new(&observed.workload, fields.clone()).with_plan(plan);
                 let stepped = after(&hold.into_patch(&observed.workload, Some(fields)).unwrap().1);
-                let hold = Hold::in_force(&stepped).unwrap();
+                let hold = stepped.held().in_force().unwrap();
                 let mut ended = hold.ending(&stepped).after().clone();
                 if observed.workload.is_paused() {
                     ended = with_explicit_pause(&Workload::of_json(&ended).unwrap());
@@ -412,7 +418,7 @@ fn the_end_of_a_hold_keeps_what_another_client_changed() {
         let workload = after(&hold.into_patch(&observed.workload, Some(fields)).unwrap().1);
         let words = format!("{version} {kind}: {original}");
         let strategy = |object: &Value| object["spec"]["updateStrategy"].clone();
-        let hold = Hold::in_force(&workload).unwrap();
+        let hold = workload.held().in_force().unwrap();
         assert_eq!(strategy(hold.ending(&workload).after()), original, "{words}: nothing changed");
 
         let mut changed = workload.object().json().clone();
@@ -420,7 +426,11 @@ fn the_end_of_a_hold_keeps_what_another_client_changed() {
         let changed = Workload::of_json(&changed).unwrap();
         assert_eq!(strategy(hold.ending(&changed).after()), expected, "{words}");
         // `step` takes the live fields as those of the hold.
-        assert_eq!(strategy(hold.adopting(&changed).ending(&changed).after()), expected, "{words}: adopted");
+        assert_eq!(
+            strategy(hold.clone().adopting(&changed).ending(&changed).after()),
+            expected,
+            "{words}: adopted"
+        );
         if version == "apps/v1" {
             let Resume::End(patch) = resume(&changed, false).unwrap() else { panic!("{words}") };
             assert_eq!(strategy(patch.after()), expected, "{words}: resume");
@@ -466,7 +476,7 @@ fn the_end_of_a_hold_of_a_deployment_keeps_the_limits_that_another_client_wrote(
                 changed["spec"]["minReadySeconds"] = seconds.into(); // ends the hold
             }
             let changed = Workload::of_json(&changed).unwrap();
-            let hold = Hold::of(&changed).unwrap().unwrap();
+            let hold = changed.held().readable().unwrap().unwrap();
             assert_eq!(hold.is_in_force(&changed), min_ready_seconds.is_none());
             let strategy = |object: &Value| object["spec"]["strategy"].clone();
             assert_eq!(strategy(hold.ending(&changed).after()), expected, "{words}: the end");
@@ -474,7 +484,7 @@ fn the_end_of_a_hold_of_a_deployment_keeps_the_limits_that_another_client_wrote(
                 panic!("{words}")
             };
             assert_eq!(strategy(patch.after()), expected, "{words}: resume");
-            let again = hold.with_present_originals(&changed);
+            let again = hold.clone().with_present_originals(&changed);
             let original = again.original_strategy(&changed).cloned().unwrap_or_default();
             assert_eq!(original, expected, "{words}: the next plan");
         }
@@ -498,7 +508,7 @@ fn on_delete_comes_back_without_the_limits_of_the_hold() {
     let mut changed = hold.into_patch(&before.workload, Some(fields)).unwrap().1.after().clone();
     changed["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"] = 1.into();
     let changed = Workload::of_json(&changed).unwrap();
-    let patch = Hold::in_force(&changed).unwrap().ending(&changed);
+    let patch = changed.held().in_force().unwrap().ending(&changed);
     assert_eq!(patch.after()["spec"]["updateStrategy"], original["updateStrategy"]);
 }
 
@@ -517,7 +527,7 @@ fn numbers_of_a_newer_version_do_not_make_an_annotation_unreadable() {
             "metadata": {"name": "agent", "uid": "u", "annotations": {HOLD_ANNOTATION: annotation.to_string()}},
             "spec": {"template": {}, "updateStrategy": {"type": "OnDelete"}}});
         let workload = Workload::of_json(&object).unwrap();
-        let hold = Hold::of(&workload).unwrap().unwrap();
+        let hold = workload.held().readable().unwrap().unwrap();
         assert_eq!(hold.original_strategy(&workload), Some(&own), "{member}");
     }
 }

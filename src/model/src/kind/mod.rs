@@ -24,9 +24,8 @@ mod workload;
 
 pub use table::{all, built_in, of, of_type, optional, steppable};
 
-use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -36,6 +35,7 @@ use self::verdict::{RolloutFacts, Verdict};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::api::resource_type::ResourceType;
+use crate::hold::held::Held;
 use crate::text::json::Digest;
 
 /// How one kind of workload behaves. What most kinds have in common is a default.
@@ -188,15 +188,14 @@ pub struct Workload {
     /// The digest of the live template, once [`Workload::template_digest`] computed it. No method changes `object`, so
     /// that it stays valid.
     pub(super) template_digest: OnceLock<Digest>,
-    /// What [`Hold::of`](crate::hold::plan::Hold::of) read of the annotation, of a type that this folder does not know. One event
-    /// of `step` asks for it at seven places.
-    pub(super) hold: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// What the annotation of a hold says, read with the object.
+    pub(super) held: Held,
 }
 
 /// Two workloads are equal if their kinds and objects are, whatever was computed from these.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
-        let Self { kind, object, template_digest: _, hold: _ } = self;
+        let Self { kind, object, template_digest: _, held: _ } = self;
         *kind == other.kind && *object == other.object
     }
 }
@@ -212,5 +211,11 @@ impl Workload {
     #[must_use]
     pub fn object(&self) -> &Object {
         &self.object
+    }
+
+    /// Returns what the annotation of a hold says of it.
+    #[must_use]
+    pub fn held(&self) -> &Held {
+        &self.held
     }
 }

@@ -13,6 +13,8 @@ use super::stateful_set::StatefulSet;
 use super::{Kind, Workload};
 use crate::api::object::Object;
 use crate::api::resource_type::ResourceType;
+use crate::hold;
+use crate::hold::held::Held;
 
 /// The table. Kubernetes' own kinds come first, in the order in which kubectl's category `all` lists them:
 /// a word that two groups share, such as `statefulset`, means the first.
@@ -69,7 +71,14 @@ impl Workload {
     #[must_use]
     pub fn of(object: Object) -> Option<Self> {
         let kind = of(object.kind(), object.text("/apiVersion"))?;
-        Some(Self { kind, object, template_digest: OnceLock::new(), hold: OnceLock::new() })
+        Some(Self::of_kind(kind, object))
+    }
+
+    /// Returns a workload, with what its annotation says of it.
+    pub(super) fn of_kind(kind: &'static dyn Kind, object: Object) -> Self {
+        let unread = Self { kind, object, template_digest: OnceLock::new(), held: Held::Free };
+        let held = hold::read(&unread);
+        Self { held, ..unread }
     }
 
     /// Returns the workload in a JSON document, if it is one.

@@ -1,7 +1,6 @@
 //! What is known of a workload of any kind, and what follows from what tells its pods apart.
 
 use std::cmp::Reverse;
-use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -19,7 +18,7 @@ impl Workload {
     /// Returns the same workload as another object, such as the one that a write stored.
     #[must_use]
     pub fn with_object(&self, object: Object) -> Self {
-        Self { kind: self.kind, object, template_digest: OnceLock::new(), hold: OnceLock::new() }
+        Self::of_kind(self.kind, object)
     }
 
     /// Returns a workload with nothing but the type, the name, the namespace and the uid.

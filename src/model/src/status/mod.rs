@@ -4,7 +4,6 @@ pub mod stale_configuration;
 pub mod uses;
 
 use crate::api::pod::Pod;
-use crate::hold::is_annotation_lost;
 use crate::hold::plan::Hold;
 use crate::kind::strategy;
 use crate::kind::verdict::{RolloutFacts, RolloutState, Verdict};
@@ -20,23 +19,23 @@ pub fn verdict(observation: &Observation) -> Verdict {
     if !workload.is_observed() {
         return workload.unobserved_verdict();
     }
-    let hold = Hold::in_force(workload);
-    let is_held = hold.is_some() || is_annotation_lost(workload);
+    let hold = workload.held().in_force();
+    let is_held = hold.is_some() || workload.held().is_lost();
     // A plan itself pauses a Deployment until its first batch.
     let is_of_plan = |hold: &Hold| hold.has_plan() && !hold.is_paused_by_another_client(workload);
-    let is_paused = workload.is_paused() && !hold.as_ref().is_some_and(is_of_plan);
+    let is_paused = workload.is_paused() && !hold.is_some_and(is_of_plan);
     let counts_starting_pods = strategy::is_on_delete(workload) || is_held && !is_paused;
     let facts = RolloutFacts {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
         is_updating_pods: counts_starting_pods && updated_pods_are_starting(observation)
             || strategy::has_node_selector(workload) && pods_are_changing(observation),
-        is_rolling_back: hold.as_ref().is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
+        is_rolling_back: hold.is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
         is_held,
     };
     let verdict = workload.kind().verdict(workload, &facts);
     // The last batch removes its plan, so a plan in force has a batch, a soak or a check to come.
-    let is_unfinished = |hold: Hold| hold.has_plan() && !hold.is_rolling_back_to_live_template(workload);
+    let is_unfinished = |hold: &Hold| hold.has_plan() && !hold.is_rolling_back_to_live_template(workload);
     if verdict.state == RolloutState::Complete && hold.is_some_and(is_unfinished) {
         return Verdict { state: RolloutState::Held, ..verdict };
     }

@@ -98,7 +98,7 @@ impl ClusterView {
 
     fn read_plan(&mut self) {
         let hold = self.observed().and_then(|observed| Hold::of_plan(&observed.workload).ok().flatten());
-        self.hold = hold.map(Arc::new);
+        self.hold = hold.cloned().map(Arc::new);
         self.last_hold = self.hold.clone().or(self.last_hold.take());
     }
 

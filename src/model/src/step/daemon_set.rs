@@ -30,10 +30,10 @@ impl StepKind for StepDaemonSet {
 
     /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
     fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
-        let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
-        let is_accepted = hold.as_ref().is_some_and(Hold::has_plan);
+        let hold = workload.held().in_force();
+        let is_accepted = hold.is_some_and(Hold::has_plan);
         let live = || strategy::update_strategy(workload);
-        let own = hold.as_ref().map_or_else(live, |hold| hold.original_strategy(workload));
+        let own = hold.map_or_else(live, |hold| hold.original_strategy(workload));
         if own.is_none_or(|own| !surges(own)) || is_accepted || options.force {
             return Ok(());
         }

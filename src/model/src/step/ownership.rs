@@ -7,7 +7,6 @@ use super::action::{StopReason, Write};
 use crate::api::patch::{FieldPath, Patch};
 use crate::change::undo::is_live;
 use crate::change::write_result::Conflict;
-use crate::hold::is_annotation_lost;
 use crate::hold::plan::{HOLD_ANNOTATION, Hold, Lock, guarded};
 use crate::kind::Workload;
 use crate::observation::Observation;
@@ -74,7 +73,7 @@ impl Ownership {
             return None;
         }
         let changed = || Some(Self::changed(stored, hold, observed));
-        let Ok(Some(found)) = Hold::of(now) else { return changed() };
+        let Ok(Some(found)) = now.held().readable() else { return changed() };
         match &found.lock {
             Some(lock) if !self.is_own(lock) => {
                 return Some(StopReason::TakenOver { by: lock.by.clone() });
@@ -105,7 +104,7 @@ impl Ownership {
         let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
         // The annotation is gone or not readable, and nothing else stores the original strategy.
-        let is_lost = !matches!(Hold::of(now), Ok(Some(_))) && hold.is_unchanged(now);
+        let is_lost = !matches!(now.held().readable(), Ok(Some(_))) && hold.is_unchanged(now);
         let lost_original = hold.strategy.to_json().filter(|_| is_lost);
         if let Some(original) = &lost_original {
             changes.push(format!("the original update strategy was {}", go_json(original)));
@@ -122,5 +121,5 @@ fn rolled_back_to(hold: &Hold, observed: &Observation) -> Option<String> {
     let plan = hold.plan.as_ref().filter(|plan| !plan.rolling_back)?;
     let from = observed.revisions.iter().find(|revision| plan.from.as_ref() == Some(&revision.name))?;
     let is_back = is_live(observed, from) && from.digest.hex() != plan.template;
-    (is_back && Hold::in_force(workload).is_none() && !is_annotation_lost(workload)).then(|| from.label())
+    (is_back && workload.held().in_force().is_none() && !workload.held().is_lost()).then(|| from.label())
 }

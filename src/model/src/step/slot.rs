@@ -176,7 +176,7 @@ pub(super) mod tests {
     /// Returns the hold in the annotation of a workload, with a plan for the live template.
     pub(in crate::step) fn held_by_plan(workload: &Workload) -> Hold {
         let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
-        Hold::of(workload).unwrap().unwrap().with_plan(plan)
+        workload.held().stored().unwrap().clone().with_plan(plan)
     }
 
     pub(in crate::step) const NOW: Now = Now { elapsed: Duration::ZERO, server_time: Timestamp::UNIX_EPOCH };

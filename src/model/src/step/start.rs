@@ -15,6 +15,7 @@ use crate::api::managed_fields::{last_author, last_template_author};
 use crate::engine::Now;
 use crate::error::Result;
 use crate::hold;
+use crate::hold::held::Held;
 use crate::hold::plan::{Amount, Hold, Lock, Pace, Plan, Reach, StartRevision};
 use crate::kind::fields::HoldFields;
 use crate::kind::update_budget::PodUpdatePolicy;
@@ -35,7 +36,7 @@ pub(super) struct PreparedPlan {
 impl PreparedPlan {
     /// Whether a plan for the live template exists, which must be ended even if every pod is updated.
     pub(super) fn has_to_end(&self, workload: &Workload) -> bool {
-        let stored = Hold::readable(workload).filter(|hold| hold.is_for_live_template(workload));
+        let stored = workload.held().stored().filter(|hold| hold.is_for_live_template(workload));
         matches!(self.origin, Origin::Plan | Origin::Replaced) && stored.is_some()
     }
 
@@ -57,25 +58,27 @@ pub(super) fn prepare_plan(
 ) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
     check_options(options, observed).map_err(StepOutcome::Error)?;
-    let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
-    check_not_blank(options, hold.as_ref().is_some_and(Hold::has_plan)).map_err(StepOutcome::Error)?;
-    let prepared = match hold {
-        Some(hold) if hold.is_in_force(workload) && !hold.has_plan() => {
-            let mut hold = hold.with_plan(new_plan(options, observed)).adopting(workload);
+    let hold = workload.held().readable().map_err(StepOutcome::Error)?;
+    check_not_blank(options, hold.is_some_and(Hold::has_plan)).map_err(StepOutcome::Error)?;
+    let prepared = match workload.held() {
+        Held::Paused(hold) => {
+            let mut hold = Hold::clone(hold).with_plan(new_plan(options, observed)).adopting(workload);
             (hold.paused, hold.lock) = (false, None);
             PreparedPlan { hold, origin: Origin::Pause, fields_to_write: None }
         }
-        Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
-        _ => match rollback_without_hold(workload) {
-            Some(hold) if hold.is_for_live_template(workload) && !options.new_plan => {
-                PreparedPlan { hold, origin: Origin::Plan, fields_to_write: None }
+        Held::Plan(hold) => continue_plan(options, observed, hold)?,
+        Held::Free | Held::Ended(_) | Held::Lost | Held::Unreadable(_) => {
+            match rollback_without_hold(workload) {
+                Some(hold) if hold.is_for_live_template(workload) && !options.new_plan => {
+                    PreparedPlan { hold, origin: Origin::Plan, fields_to_write: None }
+                }
+                _ => {
+                    let fields = fields_to_hold_now(observed)?;
+                    let hold = Hold::new(workload, fields.clone()).with_plan(new_plan(options, observed));
+                    PreparedPlan { hold, origin: Origin::Free, fields_to_write: Some(fields) }
+                }
             }
-            _ => {
-                let fields = fields_to_hold_now(observed)?;
-                let hold = Hold::new(workload, fields.clone()).with_plan(new_plan(options, observed));
-                PreparedPlan { hold, origin: Origin::Free, fields_to_write: Some(fields) }
-            }
-        },
+        }
     };
     let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
     if is_in_place_only && !prepared.hold.is_rolling_back() {
@@ -92,10 +95,8 @@ pub(super) fn prepare_plan(
 
 /// Returns the hold of a rollback whose original strategy is restored already, for any live template.
 fn rollback_without_hold(workload: &Workload) -> Option<Hold> {
-    let mut hold = Hold::of_plan(workload).ok().flatten()?;
-    let is_free = hold.is_rolling_back() && !hold.is_in_force(workload);
-    hold.set = HoldFields::default();
-    is_free.then_some(hold)
+    let Held::Ended(hold) = workload.held() else { return None };
+    hold.is_rolling_back().then(|| Hold { set: HoldFields::default(), ..Hold::clone(hold) })
 }
 
 fn new_plan(options: &StepOptions, observed: &Observation) -> Plan {
@@ -117,9 +118,9 @@ fn continue_plan(
     if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
     }
-    let hold = Hold::of_plan(workload).map_err(StepOutcome::Error)?;
-    match hold.and_then(|hold| Some((hold.plan.clone()?, hold))) {
-        Some((plan, hold)) if plan.is_for_live_template(workload) && !options.new_plan => {
+    let plan = hold.require_plan(workload).map_err(StepOutcome::Error)?.clone();
+    match hold.clone() {
+        hold if plan.is_for_live_template(workload) && !options.new_plan => {
             if !plan.rolling_back {
                 check_repeated(options, &plan, workload).map_err(StepOutcome::Error)?;
                 check_start(options, &plan, observed).map_err(StepOutcome::Error)?;
@@ -134,7 +135,7 @@ fn continue_plan(
             let is_held = plan.rolling_back || hold.is_strategy_held(workload);
             keep_hold(hold.with_plan(plan), Origin::Plan, is_held, observed)
         }
-        Some((plan, hold)) if options.new_plan => replace_plan(options, observed, hold, plan),
+        hold if options.new_plan => replace_plan(options, observed, hold, plan),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
     }
 }
@@ -197,8 +198,8 @@ fn goes_below_partition(reach: Option<Reach>) -> bool {
 }
 
 fn another_template(workload: &Workload) -> StopReason {
-    let since = Hold::readable(workload).and_then(|hold| hold.since);
-    let author = last_template_author(workload.object()).filter(|author| author.is_since(since.as_deref()));
+    let since = workload.held().stored().and_then(|hold| hold.since.as_deref());
+    let author = last_template_author(workload.object()).filter(|author| author.is_since(since));
     StopReason::Changed {
         manager: author.map(|author| author.manager),
         changes: vec!["the live template is not the one of the plan".to_owned()],
@@ -283,7 +284,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
         .map(StepReport::ReplacesLock)
         .into_iter()
         .collect();
-    let stored = Hold::readable(workload);
+    let stored = workload.held().stored();
     if origin == Origin::Free && stored.as_ref().is_some_and(|stored| !stored.is_rolling_back()) {
         let since = stored.as_ref().and_then(|stored| stored.since.as_deref());
         let author = last_author(workload.object(), &strategy::strategy_path(workload));

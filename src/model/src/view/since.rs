@@ -4,7 +4,6 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use crate::api::object::Condition;
 use crate::api::pod::Pod;
-use crate::hold::plan::Hold;
 use crate::kind::Workload;
 use crate::kind::verdict::RolloutState;
 use crate::observation::Observation;
@@ -68,7 +67,7 @@ fn progressing(observed: &Observation) -> Option<Timestamp> {
 }
 
 fn held(observed: &Observation) -> Option<Timestamp> {
-    let hold = Hold::in_force(&observed.workload).and_then(|hold| hold.since?.parse().ok());
+    let hold = observed.workload.held().in_force().and_then(|hold| hold.since.as_ref()?.parse().ok());
     let paused = || {
         progressing_condition(observed).filter(|condition| condition.reason == "DeploymentPaused")?.updated
     };

@@ -12,7 +12,6 @@ use crate::change::stuck_pods::stuck_pods;
 use crate::change::undo::undone;
 use crate::diff::portable_template::has_fixed_tag;
 use crate::diff::{Change, Diff, SecretValues};
-use crate::hold::plan::Hold;
 use crate::hold::{end_command, held_by, left_fields};
 use crate::kind::Workload;
 use crate::kind::owners::{ManifestOwner, owners};
@@ -98,7 +97,7 @@ fn pending_revision<'a>(before: &'a Observation, after: &Workload) -> Option<&'a
 
 /// Whether outdated pods that were held are replaced although the template stays.
 fn releases(before: &Observation, after: &Effect, existing: Option<&Revision>) -> bool {
-    if held_by(&before.workload).is_none() && Hold::in_force(&before.workload).is_none() {
+    if held_by(&before.workload).is_none() && before.workload.held().in_force().is_none() {
         return false;
     }
     let now = Effect::of(before, existing, before.workload.object().json());
@@ -175,7 +174,7 @@ const DEADLINE: &str = "must be greater than minReadySeconds";
 /// Returns that the plan that holds a Deployment is the reason for a refusal, and the command that ends it.
 #[must_use]
 pub fn refusal_by_plan(live: &Workload, message: &str) -> Option<String> {
-    let is_held = Hold::in_force(live).is_some() && live.hold_blocks_availability();
+    let is_held = live.held().in_force().is_some() && live.hold_blocks_availability();
     (is_held && message.contains(DEADLINE)).then(|| {
         let end = command("to end the plan: {}", [end_command(live)]);
         format!("the API server rejects this manifest until the plan of step ends, which set minReadySeconds; {end}")
@@ -277,7 +276,7 @@ fn warnings(
         warnings.push(PreviewWarning::BeingDeleted);
     }
     warnings.extend(ended_hold(now, after));
-    if let (Some(before), Some(hold)) = (Hold::in_force(now), Hold::in_force(after))
+    if let (Some(before), Some(hold)) = (now.held().in_force(), after.held().in_force())
         && before.is_strategy_held(now)
         && !hold.is_strategy_held(after)
     {
@@ -327,8 +326,8 @@ fn warnings(
 
 /// Returns the warning if the object ends a hold.
 fn ended_hold(now: &Workload, after: &Workload) -> Option<PreviewWarning> {
-    match Hold::in_force(now) {
-        Some(_) if Hold::in_force(after).is_some() => None,
+    match now.held().in_force() {
+        Some(_) if after.held().in_force().is_some() => None,
         Some(hold) if hold.has_plan() => Some(PreviewWarning::EndsPlan),
         None if !now.is_paused() || after.is_paused() => None,
         _ => Some(PreviewWarning::EndsPause),

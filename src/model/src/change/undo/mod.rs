@@ -74,7 +74,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     if !template.is_object() {
         return Err(no_template(to));
     }
-    if options.keep_hold && workload.hold_blocks_availability() && Hold::in_force(workload).is_some() {
+    if options.keep_hold && workload.hold_blocks_availability() && workload.held().in_force().is_some() {
         return Err(no_hold_to_keep(workload));
     }
     let mut patch = Patch::of(workload.object());
@@ -84,7 +84,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     }
     if workload.is_paused() {
         refuse_driven(workload, "undo")?;
-        if !options.resume && Hold::in_force(workload).is_none() {
+        if !options.resume && workload.held().in_force().is_none() {
             let is_default =
                 matches!(TargetRevision::Default.find(observation), Ok(one) if one.name == to.name);
             return Err(refused_while_paused(observation, Some(to).filter(|_| !is_default)));
@@ -94,7 +94,11 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     patch.set(FieldPath::template(), template);
     let cause = options.change_cause.as_deref().or(to.change_cause.as_deref());
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
-    let hold = if options.keep_hold { None } else { Hold::of(workload)?.or_else(|| lost_hold(observation)) };
+    let hold = if options.keep_hold {
+        None
+    } else {
+        workload.held().readable()?.cloned().or_else(|| lost_hold(observation))
+    };
     let planned = hold.as_ref().and_then(|_| Hold::of_plan(workload).ok().flatten());
     let mut below = planned.and_then(|planned| planned.rolling_back_held(workload, &to.digest));
     if let Some(below) = &mut below {
@@ -317,7 +321,7 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
     if let Some(undo) = driver_command(workload, "undo").filter(|_| workload.is_paused()) {
         return Some(command("{}", [undo]));
     }
-    let is_refused = workload.is_paused() && Hold::in_force(workload).is_none();
+    let is_refused = workload.is_paused() && workload.held().in_force().is_none();
     let resume = Word::command(if is_refused { " --resume" } else { "" }, []);
     Some(command("kubectl rollout2 undo {}{}{}{}", [workload.command_target(), to_flag, stuck, resume]))
 }

@@ -4,7 +4,7 @@
 use crate::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
 use crate::api::patch::FieldPath;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hold::plan::{Hold, StartRevision, is_rolling_back};
+use crate::hold::plan::{StartRevision, is_rolling_back};
 use crate::kind::Workload;
 use crate::observation::Observation;
 use crate::revision::{Revision, RevisionWord};
@@ -144,10 +144,10 @@ fn previous(observation: &Observation) -> Result<Option<&Revision>> {
 /// When the stable revision of a plan is not stored any more. Any other revision would replace pods that the plan has
 /// not released.
 fn revision_before_hold(observation: &Observation) -> Result<Option<&Revision>> {
-    let Some(hold) = Hold::in_force(&observation.workload) else { return Ok(None) };
-    let Some(plan) = hold.plan else { return Ok(observation.stable()) };
+    let Some(hold) = observation.workload.held().in_force() else { return Ok(None) };
+    let Some(plan) = &hold.plan else { return Ok(observation.stable()) };
     let Some(from) = &plan.from else { return Ok(None) };
-    if let StartRevision::Contradicted { by } = StartRevision::of(observation, &plan) {
+    if let StartRevision::Contradicted { by } = StartRevision::of(observation, plan) {
         return Err(contradicted_start(&observation.workload, from, &by));
     }
     match observation.revisions.iter().find(|one| one.name == *from) {
@@ -274,6 +274,7 @@ pub(super) fn is_replaced_by_earlier(revision: &Revision, current: &Revision) ->
 mod tests {
     use super::*;
     use crate::change::undo::is_unproven;
+    use crate::hold::plan::Hold;
     use crate::hold::plan::{Pace, Plan, Reach};
     use crate::kind::fields::HoldFields;
     use crate::observation::fixture::{self, pod, revision, template};

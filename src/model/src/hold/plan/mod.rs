@@ -22,10 +22,12 @@ mod hold;
 mod pace;
 mod patch;
 mod rollback;
-mod schema;
+pub(crate) mod schema;
 
+pub use super::held::Hold;
+pub use super::read::have_same_plan;
 pub use crate::kind::fields::HOLD_ANNOTATION;
-pub use hold::{Hold, have_same_plan, original_min_ready_seconds};
+pub use hold::original_min_ready_seconds;
 pub use pace::{
     Amount, BatchSize, Check, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
 };

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::hold::{END_BY_HAND, Hold};
 use crate::api::patch::{FieldPath, Patch};
 use crate::error::{Error, ErrorKind, Result};
+use crate::hold::held::{END_BY_HAND, Hold};
 use crate::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
 use crate::kind::{Workload, strategy};
 use crate::text::json::go_json;

@@ -12,8 +12,8 @@
 //! annotations could so choose a template, by the rights of the user who continues the plan. [`StartRevision`] tells
 //! whether the revisions and their pods confirm it.
 
-use super::hold::Hold;
 use super::schema::Plan;
+use crate::hold::held::Hold;
 use crate::kind::Workload;
 use crate::kind::fields::HoldFields;
 use crate::observation::Observation;
@@ -23,13 +23,13 @@ use crate::text::json::Digest;
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
 #[must_use]
 pub fn is_rolling_back(workload: &Workload) -> bool {
-    Hold::readable(workload).is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
+    workload.held().stored().is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
 }
 
 /// Whether the plan of a workload is rolling back to the live template, and its hold is in force.
 #[must_use]
 pub fn is_rollback_held(workload: &Workload) -> bool {
-    Hold::in_force(workload).is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
+    workload.held().in_force().is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
 }
 
 /// Returns the hold of a rollback whose pods are all back. Whoever finds it restores the original strategy: until then a
@@ -38,9 +38,9 @@ pub fn is_rollback_held(workload: &Workload) -> bool {
 pub fn completed_rollback(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
     observed.revisions.current()?;
-    let hold = Hold::in_force(workload).filter(|hold| hold.is_rolling_back_to_live_template(workload))?;
+    let hold = workload.held().in_force().filter(|hold| hold.is_rolling_back_to_live_template(workload))?;
     let is_back = observed.pods.is_some() && observed.outdated_pods().next().is_none();
-    (is_back && workload.is_observed() && workload.is_update_reported_stable()).then_some(hold)
+    (is_back && workload.is_observed() && workload.is_update_reported_stable()).then(|| hold.clone())
 }
 
 impl Hold {

@@ -17,7 +17,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::pace::{Pace, Reach, duration};
-use crate::kind::Workload;
 use crate::text::json::Digest;
 
 /// The plan of `step`.
@@ -87,12 +86,6 @@ impl Plan {
             failure: None,
             rest: Map::new(),
         }
-    }
-
-    /// Whether the plan is for the live template of a workload.
-    #[must_use]
-    pub fn is_for_live_template(&self, workload: &Workload) -> bool {
-        self.template == workload.template_digest().hex()
     }
 }
 
@@ -218,7 +211,7 @@ pub struct Lock {
 
 impl Lock {
     /// Reads the member `lock`. An unreadable lock counts as held by another process.
-    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+    pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         let member = Value::deserialize(deserializer)?;
         let unreadable = |_| Self { holder: member.to_string(), ..Self::default() };
         Ok((!member.is_null()).then(|| Self::deserialize(&member).unwrap_or_else(unreadable)))
@@ -241,7 +234,7 @@ impl Lock {
 pub const LONGEST_TEXT: usize = 1024;
 
 /// Whether every text in a value has at most [`LONGEST_TEXT`] characters, and every number 32 bits.
-pub(super) fn is_small(value: &Value) -> bool {
+pub(crate) fn is_small(value: &Value) -> bool {
     let is_short = |text: &str| text.chars().count() <= LONGEST_TEXT;
     match value {
         Value::String(text) => is_short(text),

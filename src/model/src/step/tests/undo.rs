@@ -6,7 +6,7 @@ use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
 use crate::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::engine::Now;
-use crate::hold::plan::{BatchFailure, CheckResult, HOLD_ANNOTATION, Hold, is_rollback_held};
+use crate::hold::plan::{BatchFailure, CheckResult, HOLD_ANNOTATION, is_rollback_held};
 use crate::step::*;
 
 /// Writes the patch of `undo`.
@@ -29,7 +29,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
         }
         write_undo(&mut fixture.cluster);
         let workload = fixture.cluster.workload();
-        let hold = Hold::of(&workload).unwrap().unwrap();
+        let hold = workload.held().readable().unwrap().unwrap();
         assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lock.is_none());
         (0..60).for_each(|_| fixture.cluster.tick());
         assert_eq!(

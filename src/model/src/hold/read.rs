@@ -1,0 +1,144 @@
+//! Reads the annotation: of a workload when that is read, and the copies on its revisions.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::held::{END_BY_HAND, Held, Hold, PLAN, VERSION};
+use super::plan::schema::{Plan, is_small};
+use crate::error::{Error, ErrorKind, Result};
+use crate::kind::fields::{HOLD_ANNOTATION, HoldFields};
+use crate::kind::{Workload, strategy};
+use crate::text::json::data_problem;
+use crate::text::shell_command::{Word, command};
+
+/// Reads what the annotation of a workload says of it.
+#[must_use]
+pub fn read(workload: &Workload) -> Held {
+    if workload.kind().hold_method().is_err() {
+        return Held::Free;
+    }
+    let Some(text) = workload.object().annotation(HOLD_ANNOTATION) else {
+        return if workload.has_fields_of_plan() { Held::Lost } else { Held::Free };
+    };
+    match Hold::read(workload, text) {
+        Ok(hold) if !hold.is_in_force(workload) => Held::Ended(Arc::new(hold)),
+        Ok(hold) if hold.has_plan() => Held::Plan(Arc::new(hold)),
+        Ok(hold) => Held::Paused(Arc::new(hold)),
+        Err(error) => Held::Unreadable(error),
+    }
+}
+
+impl Hold {
+    /// Returns the hold of the plan of a workload, if it has one, whether or not the hold is in force.
+    ///
+    /// # Errors
+    /// When the annotation or the plan in it is invalid.
+    pub fn of_plan(workload: &Workload) -> Result<Option<&Self>> {
+        let stored = workload.held().readable()?.filter(|hold| hold.has_plan());
+        stored.map(|hold| hold.require_plan(workload).map(|_| hold)).transpose()
+    }
+
+    /// Reads an annotation of a workload.
+    pub(crate) fn read(workload: &Workload, text: &str) -> Result<Self> {
+        let mut members: Map<_, _> = serde_json::from_str(text).map_err(|_| unreadable(workload))?;
+        members.remove(END_BY_HAND); // each write renews it
+        let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
+        let invalid = |why: String| unreadable(workload).caused_by(why);
+        let (names, update_strategy) = (workload.hold_fields(), workload.kind().strategy());
+        let [strategy, set] = stored.map(|stored| HoldFields::read(names, update_strategy, stored));
+        let (strategy, set) = (strategy.map_err(invalid)?, set.map_err(invalid)?);
+        let mut hold: Self =
+            serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
+        let rest = std::mem::take(&mut hold.rest); // a newer version may write anything there
+        if !serde_json::to_value(&hold).is_ok_and(|known| is_small(&known)) {
+            return Err(invalid(TOO_LARGE.to_owned()));
+        }
+        hold.rest = rest;
+        if let Some(Ok(plan)) = hold.rest.get(PLAN).filter(|_| hold.version <= VERSION).map(read_plan) {
+            hold.plan = Some(plan);
+            hold.rest.remove(PLAN);
+        }
+        // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.
+        Ok(Self { strategy: strategy.without_pause(), set, ..hold })
+    }
+
+    /// Returns the plan.
+    ///
+    /// # Errors
+    /// When there is none that this version can read.
+    pub fn require_plan(&self, workload: &Workload) -> Result<&Plan> {
+        self.plan.as_ref().ok_or_else(|| {
+            let why = match self.rest.get(PLAN).map(read_plan) {
+                _ if self.version > VERSION => {
+                    format!("it has version {}, this is version {VERSION}", self.version)
+                }
+                Some(Err(why)) => why,
+                _ => "it has no plan".to_owned(),
+            };
+            let sentence = format!(
+                "the plan in the annotation {HOLD_ANNOTATION} of {} is not readable",
+                workload.target()
+            );
+            Error::new(ErrorKind::Malformed, sentence)
+                .caused_by(why)
+                .hint(command("kubectl rollout2 resume {} --release-all", [workload.command_target()]))
+        })
+    }
+}
+
+impl Workload {
+    /// Returns the update strategy that a hold in force replaced, or the present one.
+    pub(crate) fn original_update_strategy(&self) -> Option<Value> {
+        match self.held().in_force() {
+            Some(hold) => hold.original_strategy(self).cloned(),
+            None => strategy::update_strategy(self).cloned(),
+        }
+    }
+
+    /// Returns the name of the revision from which the plan in force began, if it is for the live template.
+    pub(crate) fn start_of_plan(&self) -> Option<String> {
+        self.held().plan().filter(|plan| plan.is_for_live_template(self))?.from.clone()
+    }
+}
+
+/// Why an annotation or a plan with such a member is not readable.
+const TOO_LARGE: &str = "it has a text or a number that is too large";
+
+/// Reads a plan, or returns why it is not readable. The limits are for the members that this version knows.
+fn read_plan(member: &Value) -> Result<Plan, String> {
+    let mut plan = Plan::deserialize(member).map_err(|error| data_problem(&error))?;
+    let rest = std::mem::take(&mut plan.rest);
+    let is_readable = serde_json::to_value(&plan).is_ok_and(|known| is_small(&known));
+    plan.rest = rest;
+    is_readable.then_some(plan).ok_or_else(|| TOO_LARGE.to_owned())
+}
+
+/// The members of a plan that change while `step` runs.
+const PROGRESS: [&str; 3] = ["batch", "reach", "failure"];
+
+/// Whether two states of a workload have the same plan for the same template, at any batch. The progress of a plan is
+/// no conflict for a command that ends or pauses the plan.
+#[must_use]
+pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
+    let plan = |workload: &Workload| {
+        let hold = workload.held().stored().filter(|hold| hold.has_plan())?;
+        let hold = Hold { lock: None, set: HoldFields::default(), ..hold.clone() };
+        let mut members = serde_json::to_value(hold).ok()?;
+        members[PLAN].as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));
+        Some((workload.template_digest(), members))
+    };
+    plan(one).is_some_and(|one| plan(other) == Some(one))
+}
+
+fn unreadable(workload: &Workload) -> Error {
+    Error::new(
+        ErrorKind::Malformed,
+        format!("the annotation {HOLD_ANNOTATION} of {} is not readable", workload.target()),
+    )
+    .hint(command(
+        "correct its update strategy, then: kubectl annotate {} {}-",
+        [workload.command_target(), Word::text(HOLD_ANNOTATION, "KEY")],
+    ))
+}
