@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::daemon_set::status_of_counts;
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{RolloutFacts, Verdict};
+use super::verdict::{Activity, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::api::resource_type::{KRUISE, ResourceType};
 
@@ -58,8 +58,8 @@ impl Kind for AdvancedDaemonSet {
         Some(strategy::pod_update_policy(workload, "rollingUpdateType"))
     }
 
-    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        workload.verdict_with_hold(status_of_counts(workload, "pods"), facts)
+    fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {
+        workload.verdict_with_hold(status_of_counts(workload, "pods"), activity)
     }
 }
 
@@ -76,8 +76,8 @@ mod tests {
             "spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling}},
             "status": {"desiredNumberScheduled": 6, "currentNumberScheduled": 6, "updatedNumberScheduled": updated, "numberAvailable": available},
         });
-        let facts = RolloutFacts { is_updating_pods, ..RolloutFacts::default() };
-        AdvancedDaemonSet.verdict(&Workload::of_json(&object).unwrap(), &facts).state
+        let activity = Activity { is_updating_pods, ..Activity::default() };
+        AdvancedDaemonSet.verdict(&Workload::of_json(&object).unwrap(), &activity).state
     }
 
     /// Which nodes the selector matches is not in the workload.

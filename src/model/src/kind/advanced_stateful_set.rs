@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
-use super::verdict::{Counts, RolloutFacts, Verdict};
+use super::verdict::{Activity, Counts, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::api::resource_type::{KRUISE, ResourceType};
 
@@ -71,8 +71,8 @@ impl Kind for AdvancedStatefulSet {
         strategy::is_rolling(workload) && !is_parallel
     }
 
-    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        workload.verdict_with_hold(status_of_counts(workload, workload.counts()), facts)
+    fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {
+        workload.verdict_with_hold(status_of_counts(workload, workload.counts()), activity)
     }
 }
 

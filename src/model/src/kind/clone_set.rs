@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Activity, Counts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::api::resource_type::{KRUISE, ResourceType};
 
@@ -85,14 +85,14 @@ impl Kind for CloneSet {
         })
     }
 
-    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+    fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {
         let what = format!("cloneset {:?}", workload.name());
         let status = status_of_counts(workload, &what);
-        let is_kept = workload.hold_state(&status, facts).is_some();
+        let is_kept = workload.hold_state(&status, activity).is_some();
         if !is_kept && !status.is_complete() && is_deadline_exceeded(workload) {
             return Verdict::new(RolloutState::Failed, format!("{what} exceeded its progress deadline"));
         }
-        workload.verdict_with_hold(status, facts)
+        workload.verdict_with_hold(status, activity)
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
         let mut object = clone_set("v1beta1", &json!(5), &json!(2)).object().json().clone();
         let state = |object: &Value| {
             let workload = Workload::of_json(object).unwrap();
-            workload.kind().verdict(&workload, &RolloutFacts::default()).state
+            workload.kind().verdict(&workload, &Activity::default()).state
         };
         for (total, expected) in [(3, RolloutState::Progressing), (5, RolloutState::Complete)] {
             object["status"] =

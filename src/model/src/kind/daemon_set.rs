@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1 as apps;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
-use super::verdict::{Counts, RolloutFacts, Verdict};
+use super::verdict::{Activity, Counts, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::api::resource_type::ResourceType;
 
@@ -32,8 +32,8 @@ impl Kind for DaemonSet {
         Ok(HoldMethod::OnDelete)
     }
 
-    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
-        workload.verdict_with_hold(status_of_counts(workload, "updated pods"), facts)
+    fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {
+        workload.verdict_with_hold(status_of_counts(workload, "updated pods"), activity)
     }
 }
 

@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1 as apps;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
-use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Activity, Counts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, deployment_hold, strategy};
 use crate::api::resource_type::ResourceType;
 
@@ -44,19 +44,19 @@ impl Kind for Deployment {
         deployment_hold::budget_of(strategy::update_strategy(workload), workload.wanted())
     }
 
-    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+    fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {
         let (what, counts) = (format!("deployment {:?}", workload.name()), workload.counts());
         let old = counts.total - counts.updated;
         let status = Verdict::of_replicas(&what, counts, old, counts.available.unwrap_or_default());
         // A plan keeps updated pods from counting as available, so that the counters look like a rollout that is stuck. Until
         // its pods are ready it progresses, as below a partition.
-        if facts.is_held && !facts.is_updating_pods {
+        if workload.held().holds() && !activity.is_updating_pods {
             return Verdict::new(RolloutState::Held, status.line);
         }
-        if workload.is_paused() && !facts.is_held && keeps_pods_outdated(facts, counts) {
+        if workload.is_paused() && !workload.held().holds() && keeps_pods_outdated(activity, counts) {
             return Verdict::new(RolloutState::Paused, status.line);
         }
-        if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, facts) {
+        if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, activity) {
             return Verdict::new(RolloutState::Failed, format!("{what} exceeded its progress deadline"));
         }
         status
@@ -66,21 +66,21 @@ impl Kind for Deployment {
 /// Whether a pause keeps pods outdated, or a new template has no ReplicaSet yet. The controller scales existing ReplicaSets
 /// even while it is paused. It also removes the old pods once the new ReplicaSet has its full size and is available
 /// (`IsSaturated` in `scale` of the Deployment controller).
-fn keeps_pods_outdated(facts: &RolloutFacts<'_>, counts: Counts) -> bool {
-    counts.updated < counts.wanted && (counts.outdated() > 0 || facts.current.is_none())
+fn keeps_pods_outdated(activity: &Activity<'_>, counts: Counts) -> bool {
+    counts.updated < counts.wanted && (counts.outdated() > 0 || activity.current.is_none())
 }
 
 /// Whether the deadline that passed is that of another ReplicaSet. After an undo the condition of
 /// the failed rollout stays for a moment. Its message contains the name: `ReplicaSet "web-5c8f" has
 /// timed out progressing.`
-fn is_deadline_of_other_replica_set(workload: &Workload, facts: &RolloutFacts<'_>) -> bool {
+fn is_deadline_of_other_replica_set(workload: &Workload, activity: &Activity<'_>) -> bool {
     let message = workload.condition("Progressing").map(|condition| condition.message);
     let blamed = message.as_deref().and_then(|message| message.strip_prefix("ReplicaSet \""));
     let Some((blamed, _)) = blamed.and_then(|rest| rest.split_once('"')) else {
         return false;
     };
-    match facts.current {
+    match activity.current {
         Some(current) => current != blamed,
-        None => facts.has_revisions, // the live template has no ReplicaSet yet
+        None => activity.has_revisions, // the live template has no ReplicaSet yet
     }
 }

@@ -31,7 +31,7 @@ use serde_json::Value;
 
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
-use self::verdict::{RolloutFacts, Verdict};
+use self::verdict::{Activity, Verdict};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::api::resource_type::ResourceType;
@@ -60,7 +60,7 @@ pub trait Kind: Sync {
     }
 
     /// Returns the state of a rollout that its controller has observed.
-    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict;
+    fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict;
 
     /// Returns its update budget, rounded as its controller rounds.
     fn update_budget(&self, workload: &Workload) -> UpdateBudget;

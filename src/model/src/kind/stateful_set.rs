@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
-use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Activity, Counts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::api::resource_type::ResourceType;
 
@@ -51,12 +51,12 @@ impl Kind for StatefulSet {
         strategy::is_rolling(workload) && (!is_parallel || has_budget)
     }
 
-    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+    fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {
         if workload.object().int("/status/observedGeneration").unwrap_or_default() == 0 {
             return workload.unobserved_verdict(); // it was never observed
         }
         let counts = workload.counts();
-        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_updating_pods {
+        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !activity.is_updating_pods {
             return Verdict::new(RolloutState::Held, waiting_at_revision(workload, counts).line);
         }
         let available = available(workload, counts);
@@ -71,10 +71,10 @@ impl Kind for StatefulSet {
         }
         // The pods below the partition already run the revision of the rollback. kubectl subtracts them
         // and would report success too early.
-        let held = if facts.is_rolling_back { 0 } else { strategy::partition(workload) };
+        let held = if activity.is_rolling_back { 0 } else { strategy::partition(workload) };
         let released = counts.wanted - held.min(counts.wanted);
         let status = Verdict::partitioned(counts.updated, released);
-        let is_held = released == 0 && strategy::partition(workload) > 0 || facts.is_held;
+        let is_held = released == 0 && strategy::partition(workload) > 0 || workload.held().holds();
         if status.is_complete() && is_held && counts.outdated() > 0 {
             return Verdict::new(RolloutState::Held, status.line);
         }

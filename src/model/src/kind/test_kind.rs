@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::revision_store::RevisionStore;
 use super::strategy::{limit, update_strategy};
 use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Activity, RolloutState, Verdict};
 use super::{Kind, Pods, Workload};
 use crate::api::object::Object;
 use crate::api::pod::Pod;
@@ -68,7 +68,7 @@ impl Kind for Pool {
         UpdateBudget { unavailable: unavailable.rounded_up(workload.wanted()), surge: 0 }
     }
 
-    fn verdict(&self, workload: &Workload, _: &RolloutFacts<'_>) -> Verdict {
+    fn verdict(&self, workload: &Workload, _: &Activity<'_>) -> Verdict {
         let counts = workload.counts();
         let released = counts.released;
         let line = format!("{} of {released} pods have been updated", counts.updated);

@@ -1,4 +1,4 @@
-//! The counters and the verdict of a rollout, and the facts that a kind derives the verdict from.
+//! The counters and the verdict of a rollout, and what a kind derives the verdict from beside its counters.
 
 /// The counters of `status`, under the same names for all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,11 +88,9 @@ impl RolloutState {
     }
 }
 
-/// The facts for a verdict besides the workload itself. The file of a kind needs neither the
-/// revisions nor the pods.
+/// What the revisions and pods of a workload show, and its own counters do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
-pub struct RolloutFacts<'a> {
+pub struct Activity<'a> {
     /// The name of the current revision; none while the live template has no revision yet.
     pub current: Option<&'a str>,
     /// Whether the workload has any revision.
@@ -104,8 +102,6 @@ pub struct RolloutFacts<'a> {
     ///
     /// False without these.
     pub is_updating_pods: bool,
-    /// Whether a hold of `pause` or `step` is in force, or the annotation of one is gone.
-    pub is_held: bool,
     /// Whether a rollback by `step` is under way and pods that the partition released are not back yet.
     pub is_rolling_back: bool,
 }

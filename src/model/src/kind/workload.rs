@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::fields::HoldFields;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
-use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Activity, Counts, RolloutState, Verdict};
 use super::{HoldMethod, Pods, Workload, deployment_hold, strategy};
 use crate::api::managed_fields::with_template_owners_only;
 use crate::api::object::{Condition, Object};
@@ -219,27 +219,27 @@ impl Workload {
     }
 
     /// Returns the verdict by the counters, with the [state of the hold](Self::hold_state) if outdated pods are kept.
-    pub(super) fn verdict_with_hold(&self, by_counts: Verdict, facts: &RolloutFacts<'_>) -> Verdict {
-        let state = self.hold_state(&by_counts, facts).unwrap_or(by_counts.state);
+    pub(super) fn verdict_with_hold(&self, by_counts: Verdict, activity: &Activity<'_>) -> Verdict {
+        let state = self.hold_state(&by_counts, activity).unwrap_or(by_counts.state);
         Verdict { state, ..by_counts }
     }
 
     /// Returns the state of a workload whose outdated pods are kept: by `OnDelete` once the updated pods are ready, by a pause
     /// that keeps pods which the partition releases, by a partition that releases none, or by a node selector. A plan of
     /// `step` holds once every pod that it released is done.
-    pub(super) fn hold_state(&self, by_counts: &Verdict, facts: &RolloutFacts<'_>) -> Option<RolloutState> {
+    pub(super) fn hold_state(&self, by_counts: &Verdict, activity: &Activity<'_>) -> Option<RolloutState> {
         let (counts, kept) = (self.counts(), strategy::partition(self));
         let released = counts.wanted - kept;
         if counts.outdated() == 0 {
             return None;
         }
         if strategy::is_on_delete(self) {
-            return (!facts.is_updating_pods).then_some(RolloutState::Held);
+            return (!activity.is_updating_pods).then_some(RolloutState::Held);
         }
         if self.is_paused() && counts.updated < released {
             return Some(RolloutState::Paused);
         }
-        if facts.is_rolling_back {
+        if activity.is_rolling_back {
             return Some(RolloutState::Progressing);
         }
         // Which nodes a selector selects is not known here. The controller updates the next pod in the sync in which it counts
@@ -247,8 +247,8 @@ impl Workload {
         // being updated.
         let is_available = counts.available.unwrap_or_default() >= counts.wanted;
         let is_held = released == 0 && kept > 0
-            || facts.is_held && by_counts.is_complete()
-            || strategy::has_node_selector(self) && is_available && !facts.is_updating_pods;
+            || self.held.holds() && by_counts.is_complete()
+            || strategy::has_node_selector(self) && is_available && !activity.is_updating_pods;
         is_held.then_some(RolloutState::Held)
     }
 

@@ -6,7 +6,7 @@ pub mod uses;
 use crate::api::pod::Pod;
 use crate::hold::plan::Hold;
 use crate::kind::strategy;
-use crate::kind::verdict::{RolloutFacts, RolloutState, Verdict};
+use crate::kind::verdict::{Activity, RolloutState, Verdict};
 use crate::observation::Observation;
 
 /// Returns the verdict of a rollout, by the rules of its kind and the counters of its controller.
@@ -20,20 +20,18 @@ pub fn verdict(observation: &Observation) -> Verdict {
         return workload.unobserved_verdict();
     }
     let hold = workload.held().in_force();
-    let is_held = hold.is_some() || workload.held().is_lost();
     // A plan itself pauses a Deployment until its first batch.
     let is_of_plan = |hold: &Hold| hold.has_plan() && !hold.is_paused_by_another_client(workload);
     let is_paused = workload.is_paused() && !hold.is_some_and(is_of_plan);
-    let counts_starting_pods = strategy::is_on_delete(workload) || is_held && !is_paused;
-    let facts = RolloutFacts {
+    let counts_starting_pods = strategy::is_on_delete(workload) || workload.held().holds() && !is_paused;
+    let activity = Activity {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
         is_updating_pods: counts_starting_pods && updated_pods_are_starting(observation)
             || strategy::has_node_selector(workload) && pods_are_changing(observation),
         is_rolling_back: hold.is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
-        is_held,
     };
-    let verdict = workload.kind().verdict(workload, &facts);
+    let verdict = workload.kind().verdict(workload, &activity);
     // The last batch removes its plan, so a plan in force has a batch, a soak or a check to come.
     let is_unfinished = |hold: &Hold| hold.has_plan() && !hold.is_rolling_back_to_live_template(workload);
     if verdict.state == RolloutState::Complete && hold.is_some_and(is_unfinished) {
