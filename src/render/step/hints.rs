@@ -1,7 +1,7 @@
 //! Hints: the command to type next.
 
 use super::Closing;
-use crate::model::hold::plan::{is_rollback_held, is_rolling_back, restore_by_hand};
+use crate::model::hold::plan::{Hold, is_rollback_held, is_rolling_back, restore_by_hand};
 use crate::model::hold::{end_command, left_fields, resume_and, step_command_with};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, SlotState, StepOutcome, StopReason};
@@ -159,7 +159,7 @@ fn continue_rollback(workload: &Workload, step: Word) -> String {
     if !is_rollback_held(workload) {
         return command("wait for the rollback: {}", [step]); // the original strategy is restored
     }
-    let is_paused = workload.held().stored().is_some_and(|hold| hold.is_paused());
+    let is_paused = workload.held().stored().is_some_and(Hold::is_paused);
     let next = if is_paused { resume_and(workload, step) } else { step };
     command("complete the rollback and restore the original strategy: {}", [next])
 }

@@ -75,7 +75,7 @@ pub fn hold_json(workload: &Workload) -> Option<Value> {
         "since": hold.since,
         "paused": hold.is_paused(),
         "rollingBack": hold.is_rolling_back(),
-        "failure": failure_words(&hold),
+        "failure": failure_words(hold),
         "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.done})),
         "steppedBy": hold.lock.as_ref().map(|lock| json!({"by": lock.by, "lastWrite": lock.written})),
     }))
@@ -86,7 +86,7 @@ pub fn hold_json(workload: &Workload) -> Option<Value> {
 pub fn hold_words(workload: &Workload) -> Option<String> {
     let hold = workload.held().in_force();
     let Some(what) = why_plan_stands(workload, hold) else {
-        return hold.map(|hold| words(&hold, workload));
+        return hold.map(|hold| words(hold, workload));
     };
     let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
     Some(format!("held by a plan {what}, so that {finishes}"))
