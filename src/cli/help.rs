@@ -40,7 +40,7 @@ pub(super) fn with_options_line(program: Command) -> Command {
         _ => option,
     });
     program.help_template(TEMPLATE).mut_subcommands(|verb| {
-        let reads_cluster = !matches!(verb.get_name(), "completion" | "version");
+        let reads_cluster = !matches!(verb.get_name(), "completion" | "explain" | "version");
         verb.help_template(if reads_cluster { TEMPLATE } else { TEMPLATE_WITHOUT_CLUSTER })
     })
 }
@@ -159,7 +159,7 @@ pub fn exit_codes(verb: &str) -> &'static [ReferenceEntry] {
     match verb {
         "diff" => EXIT_CODES_OF_DIFF,
         "preview" => EXIT_CODES_OF_PREVIEW,
-        "history" | "completion" | "version" => &EXIT_CODES[..3],
+        "history" | "completion" | "explain" | "version" => &EXIT_CODES[..3],
         _ => EXIT_CODES,
     }
 }

@@ -6,6 +6,7 @@
 mod common;
 mod completion;
 mod diff;
+mod explain;
 pub mod help;
 mod history;
 mod hold;
@@ -67,6 +68,7 @@ enum VerbArguments {
     Pause(hold::PauseArgs),
     Resume(hold::ResumeArgs),
     Step(step::StepArgs),
+    Explain(explain::ExplainArgs),
     Completion(completion::CompletionArgs),
     Version(version::VersionArgs),
 }
@@ -172,6 +174,7 @@ impl Arguments {
             VerbArguments::Completion(arguments) => {
                 return printed(world, &|ui| ui.out_text(arguments.script));
             }
+            VerbArguments::Explain(arguments) => return printed(world, &|ui| arguments.print(ui)),
             VerbArguments::Version(arguments) => return printed(world, &|ui| arguments.print(ui)),
         };
         Ok(ParsedArgs::Command(Box::new(Command { access, color, verb })))

@@ -233,22 +233,29 @@ fn goal() -> impl TypedValueParser<Value = Goal> {
 fn fail_on_help() -> String {
     let names = CauseId::ALL.map(CauseId::name).join(", ");
     format!(
-        "Fail once this cause has lasted for GRACE [default: 30s]; may be repeated\n\nThe causes are: {names}."
+        "Fail once this cause has lasted for GRACE [default: 30s]; may be repeated\n\nThe causes are: {names}. What each means: kubectl rollout2 explain"
     )
 }
 
 /// Parses `CAUSE[=GRACE]`.
 fn cause_and_grace(word: &str) -> Result<(CauseId, Duration), String> {
     let (name, grace) = word.split_once('=').unwrap_or((word, GRACE));
-    let cause = CauseId::read(name).ok_or_else(|| {
+    Ok((cause(name)?, duration(grace)?))
+}
+
+/// Parses the name of a cause.
+pub(super) fn cause(name: &str) -> Result<CauseId, String> {
+    CauseId::read(name).ok_or_else(|| {
         let near = similar::get_close_matches(name, &CauseId::ALL.map(CauseId::name), 3, 0.0);
-        format!("{name:?} is not a cause; near ones are {}; --help lists all", near.join(", "))
-    })?;
-    Ok((cause, duration(grace)?))
+        format!(
+            "{name:?} is not a cause; near ones are {}; all of them: kubectl rollout2 explain",
+            near.join(", ")
+        )
+    })
 }
 
 /// The default grace period of a fatal cause.
-const GRACE: &str = "30s";
+pub(super) const GRACE: &str = "30s";
 
 /// The time limits of following.
 #[derive(Debug, Args)]

@@ -101,7 +101,7 @@ const FILLER: &str = "a and are available be code could desc error failed found 
 /// Returns the evidence of a cause, unless it only repeats the summary. JSON always has it.
 pub(super) fn new_evidence(cause: &Cause) -> Option<&str> {
     let evidence = cause.evidence.as_deref()?;
-    let [known, said] = [cause.summary.as_str(), evidence].map(str::to_lowercase);
+    let [known, said] = [&*cause.summary(), evidence].map(str::to_lowercase);
     let known: Vec<&str> = words(&known).chain(FILLER.split(' ')).collect();
     words(&said).any(|word| !known.contains(&word)).then_some(evidence)
 }
@@ -203,7 +203,7 @@ mod tests {
             ("crashed, exit 1", "panic: DB_URL is not set", true),
         ] {
             let evidence = Some(evidence.to_owned());
-            let cause = Cause { summary: summary.to_owned(), evidence, ..Cause::new(CauseId::CrashLoop, "") };
+            let cause = Cause { evidence, ..Cause::new(CauseId::CrashLoop, summary) };
             assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
         }
     }

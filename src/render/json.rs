@@ -92,7 +92,7 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
         "id": cause.id.name(),
         "transient": cause.severity == Severity::MayPass,
         "hold": cause.severity == Severity::Hold,
-        "summary": cause.summary,
+        "summary": cause.summary(),
         "container": cause.container,
         "pods": cause.pods.len(),
         "example": cause.pods.first(),

@@ -311,8 +311,7 @@ mod tests {
             (Severity::MayPass, "progressing, 0/3 updated, 0/3 available"),
             (Severity::Fatal, "progressing: why"),
         ] {
-            let causes =
-                vec![Cause { summary: "why".to_owned(), severity, ..Cause::new(CauseId::QuotaExceeded, "") }];
+            let causes = vec![Cause { severity, ..Cause::new(CauseId::QuotaExceeded, "why") }];
             let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };
             let view = RolloutView::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
             assert_eq!(in_use(&view, view.state().word()), expected);

@@ -67,7 +67,7 @@ pub fn doubts(
     let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
     let cause = cause.map(|cause| {
         let (label, pods) = (undo.to.label(), cause.pods.join(", "));
-        format!("warning: revision {label} has pods that cannot start: {pods}: {}", cause.summary)
+        format!("warning: revision {label} has pods that cannot start: {pods}: {}", cause.summary())
     });
     let is_doubtful = cause.is_some() || !doubts.is_empty();
     let lines = shown.map(|doubt| doubt_words(undo.to, *doubt)).chain(cause).collect();
@@ -250,7 +250,7 @@ fn left_out_note(view: &RolloutView, now: Timestamp) -> String {
     let name = view.workload.target();
     let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
     let cause = view.causes.iter().find(|cause| cause.needs_a_fix());
-    let cause = cause.map(|cause| format!("; not stuck yet: {}", cause.summary)).unwrap_or_default();
+    let cause = cause.map(|cause| format!("; not stuck yet: {}", cause.summary())).unwrap_or_default();
     let too = view.rollback.as_ref().map(|back| format!("; to roll it back too: {back}")).unwrap_or_default();
     format!("note: not rolled back: {name}, still progressing{lasting}, {}{cause}{too}", serving_words(view))
 }

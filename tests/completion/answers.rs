@@ -113,6 +113,8 @@ fn values_are_offered_by_their_type() {
         (&["history", "-o", "j"], "json\n:4\n"),
         (&["--color", "a"], "auto\nalways\n:4\n"),
         (&["completion", "z"], "zsh\n:4\n"),
+        (&["explain", "init-"], "init-crash\ninit-running\n:4\n"),
+        (&["explain", "init-crash", ""], ":4\n"),
         (&["completion", "zsh", ""], ":4\n"),
         (&["history", "--from", ""], ":0\n"),
         (&["history", "--from="], ":0\n"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::docs::{json_fields, man_pages, pictures};
+use crate::docs::{causes, json_fields, man_pages, pictures};
 
 /// Files by their paths below the root of the repository.
 pub(crate) type Files = BTreeMap<String, String>;
@@ -13,7 +13,8 @@ pub(crate) type Files = BTreeMap<String, String>;
 const DIRECTORIES: [&str; 2] = ["man", ".github/pictures"];
 
 fn all() -> Files {
-    man_pages::pages().into_iter().chain(pictures::pictures()).chain(json_fields::page()).collect()
+    let pages = [man_pages::pages(), pictures::pictures(), json_fields::page(), causes::pages()];
+    pages.into_iter().flatten().collect()
 }
 
 pub(crate) fn root() -> PathBuf {

@@ -118,7 +118,7 @@ fn the_short_help_fits_on_two_screens_and_the_long_one_has_no_needless_empty_lin
 
 #[test]
 fn verbs_that_read_no_cluster_have_no_flags_about_one() {
-    for verb in ["version", "completion"] {
+    for verb in ["version", "completion", "explain"] {
         let text = help(&[verb, "--help"]);
         for flag in ["--namespace", "--from", "help options"] {
             assert!(!text.contains(flag), "{flag}: {text}");

@@ -6,6 +6,7 @@
 
 mod bad_inputs;
 mod bot;
+mod causes;
 mod contributing;
 mod generated;
 mod help;

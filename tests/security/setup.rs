@@ -10,7 +10,9 @@ pub(crate) const NAMESPACE: &str = "shop";
 pub(crate) fn verbs() -> Vec<String> {
     let program = definition();
     let verbs = program.get_subcommands().filter(|verb| !verb.is_hide_set());
-    let names = verbs.map(clap::Command::get_name).filter(|name| !["completion", "version"].contains(name));
+    let names = verbs
+        .map(clap::Command::get_name)
+        .filter(|name| !["completion", "explain", "version"].contains(name));
     names.map(str::to_owned).collect()
 }
 

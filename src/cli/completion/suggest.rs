@@ -43,6 +43,11 @@ pub(super) fn verbs(program: &Command, other: Candidate) -> Vec<Candidate> {
     verbs.chain([other]).collect()
 }
 
+/// Returns the causes of `--fail-on` and `explain`.
+fn causes() -> Vec<Candidate> {
+    CauseId::ALL.map(|cause| Candidate::new(cause.name(), "")).into()
+}
+
 /// Returns the flags by their long names. Connection flags are added once a letter is typed.
 fn flags(command: &Command, typed: &str) -> Vec<Candidate> {
     let is_begun = typed.len() > 2;
@@ -77,10 +82,7 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Request {
             revisions(&line.words, &words, true)
         }
         ("REVISION", _) => revisions(&line.words, &[], false),
-        (_, "fail-on") => {
-            let causes = CauseId::ALL.map(|cause| Candidate::new(cause.name(), ""));
-            Request { directive: Directive::Unfinished, ..known(causes.into()) }
-        }
+        (_, "fail-on") => Request { directive: Directive::Unfinished, ..known(causes()) },
         ("NAMESPACE", _) => looked_up(Some(Lookup::Namespaces)),
         ("NAME", "context" | "with-context") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Contexts))),
         ("NAME", "cluster") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Clusters))),
@@ -108,6 +110,9 @@ fn positional(typed: &str, line: &PartialLine<'_>) -> Request {
         return known(if is_first { possible_values(&possible) } else { Vec::new() });
     }
     let name = positional.get_value_names().and_then(<[_]>::first).map(Str::as_str);
+    if name == Some("CAUSE") {
+        return known(if line.words.is_empty() { causes() } else { Vec::new() });
+    }
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
     let takes_one = line.command.get_name() == step::VERB;
     let kinds: Vec<_> = if takes_one { kind::steppable().collect() } else { kind::all().collect() };

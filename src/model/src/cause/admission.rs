@@ -133,7 +133,7 @@ fn latest_of(events: &[&Event], began: Option<Timestamp>) -> Option<Refusal> {
     // The amounts of a quota change with each attempt.
     let reason = |event: &Event| {
         let cause = cause(&event.message);
-        let summary = Some(cause.summary).filter(|_| cause.id != CauseId::QuotaExceeded);
+        let summary = Some(cause.summary()).filter(|_| cause.id != CauseId::QuotaExceeded);
         (cause.id, summary, is_failed_attempt(&event.message))
     };
     let is_same = |event: &&&Event| reason(event) == reason(newest);

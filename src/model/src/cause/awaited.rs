@@ -82,7 +82,7 @@ pub(super) fn blocking(context: &CauseContext<'_>) -> Option<Cause> {
         .map_or_else(|| "another revision".to_owned(), |revision| format!("revision {}", revision.label()));
     let summary = format!(
         "{}; the pod runs {revision_label} and blocks the rollout until it is ready or deleted",
-        found.cause.summary
+        found.cause.summary()
     );
     let may_pass = found.cause.severity == Severity::MayPass;
     let cause = Cause::new(CauseId::BlockedByPod, summary).with_pods([pod]).passing_if(may_pass);

@@ -74,6 +74,19 @@ impl<'a> CauseContext<'a> {
     }
 }
 
+/// What identifies a cause: its id, its container, and what its detail is about.
+pub(crate) type CauseKey = (CauseId, Option<String>, String);
+
+/// What distinguishes the causes of one id and container.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// What the container does at this moment, such as `CrashLoopBackOff`. A container in a crash loop alternates between
+    /// states with every restart, so causes that differ only in it are one.
+    pub(super) state: String,
+    /// What the cause is about, such as `exit 1` or the name of an image.
+    pub(super) what: String,
+}
+
 /// One reason why a rollout does not progress, shared by all pods that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
@@ -81,8 +94,8 @@ pub struct Cause {
     pub id: CauseId,
     /// What ends the cause, and whether it fails a rollout.
     pub severity: Severity,
-    /// A short description, the same for all pods that have the cause.
-    pub summary: String,
+    /// What distinguishes it from other causes with the same id and container.
+    pub detail: Detail,
     /// The name of the container that has the cause; `None` for a cause of the pod or the workload.
     pub container: Option<String>,
     /// The names of the pods that have the cause, the example first; empty for a cause of the workload.
@@ -107,22 +120,39 @@ impl Cause {
         matches!(self.severity, Severity::Fatal | Severity::NeedsFix)
     }
 
+    /// Returns a short description, the same for all pods that have the cause: `CrashLoopBackOff, exit 1`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let Detail { state, what } = &self.detail;
+        [state, what]
+            .map(String::as_str)
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
     /// Returns the summary after the name of its container: `app: CrashLoopBackOff, exit 1`.
     #[must_use]
     pub fn words(&self) -> String {
         match &self.container {
-            Some(container) => format!("{container}: {}", self.summary),
-            None => self.summary.clone(),
+            Some(container) => format!("{container}: {}", self.summary()),
+            None => self.summary(),
         }
+    }
+
+    /// Returns what identifies the cause among those of a workload.
+    pub(crate) fn key(&self) -> CauseKey {
+        (self.id, self.container.clone(), self.detail.what.clone())
     }
 
     /// Returns a cause without its pods, its container and since when it lasts.
     #[must_use]
-    pub fn new(id: CauseId, summary: impl Into<String>) -> Self {
+    pub fn new(id: CauseId, what: impl Into<String>) -> Self {
         Self {
             id,
-            severity: id.severity(),
-            summary: summary.into(),
+            severity: id.row().severity,
+            detail: Detail { state: String::new(), what: what.into() },
             container: None,
             pods: Vec::new(),
             restarts: 0,
@@ -130,6 +160,12 @@ impl Cause {
             since: None,
             evidence: None,
         }
+    }
+
+    /// Adds what the container does at this moment.
+    pub(super) fn in_state(mut self, state: &str) -> Self {
+        state.clone_into(&mut self.detail.state);
+        self
     }
 
     /// Adds the message of a component; an empty one is none.

@@ -16,9 +16,6 @@ const CRASHED: &str = "crashed";
 const COMPLETED: &str = "completed"; // with exit code 0, as `kubectl get pods` prints it
 const BACK_OFF: &str = "CrashLoopBackOff";
 
-/// How the summary of an init container's crash loop begins.
-pub(super) const INIT: &str = "init container, ";
-
 /// The termination reasons of containers that the kubelet lost track of, usually because the node restarted.
 const LOST: [&str; 2] = ["Unknown", "ContainerStatusUnknown"];
 
@@ -38,7 +35,8 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
     if restarts_all(container, ending, context) {
         let evidence = if ending.reason == RESTARTING_ALL { &ending.message } else { &exit(ending) };
         return Some(
-            Cause::new(CauseId::CrashLoop, "crashed, and all containers of its pod restart")
+            Cause::new(CauseId::CrashLoop, "and all containers of its pod restart")
+                .in_state(CRASHED)
                 .with_evidence(evidence),
         );
     }
@@ -48,27 +46,26 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
     if ending.reason == "OOMKilled" {
         let limit = memory_limit(container, context);
         let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
-        return Some(Cause::new(
-            CauseId::OutOfMemory,
-            format!("OOMKilled, exit {}{limit}", ending.exit_code),
-        ));
+        let state = format!("OOMKilled, exit {}{limit}", ending.exit_code);
+        return Some(Cause::new(CauseId::OutOfMemory, "").in_state(&state));
     }
     if let Some((id, which, message)) = killed_by_probe(container, ending, pod, context) {
         return Some(
             Cause::new(id, format!("killed by its {which} probe, {}", exit(ending))).with_evidence(message),
         );
     }
-    let what = match ending.exit_code {
+    let state = match ending.exit_code {
         _ if container.waiting_reason() == BACK_OFF => BACK_OFF,
         0 => COMPLETED,
         _ => CRASHED,
     };
     let message = error_line(ending.message.lines()).unwrap_or_default();
     if let Some(limit) = memory_limit_of_killed(container, ending, context) {
-        let summary = format!("{what}, {}, memory limit {limit}", exit(ending));
-        return Some(Cause::new(CauseId::OutOfMemory, summary).with_evidence(message));
+        // The kubelet reports the same lack of memory as `OOMKilled` and as `Error`.
+        let state = format!("{state}, {}, memory limit {limit}", exit(ending));
+        return Some(Cause::new(CauseId::OutOfMemory, "").in_state(&state).with_evidence(message));
     }
-    Some(Cause::new(CauseId::CrashLoop, format!("{what}, {}", exit(ending))).with_evidence(message))
+    Some(Cause::new(CauseId::CrashLoop, exit(ending)).in_state(state).with_evidence(message))
 }
 
 /// Whether a container of a pod is in a crash loop. Readiness does not matter: without a readiness probe a container is ready
@@ -110,19 +107,6 @@ pub(super) fn has_repeated(container: &Container, pod: &Pod, context: &CauseCont
 /// without one those of the present series.
 pub(super) fn counted_restarts(container: &Container, pod: &Pod, allowed: AllowedRestarts) -> i64 {
     if allowed.0.is_some() { container.restarts } else { restarts_in_series(container, pod) }
-}
-
-/// Returns a summary without the current state of the crash loop.
-pub(super) fn without_state(summary: &str) -> &str {
-    let summary = summary.strip_prefix(INIT).unwrap_or(summary);
-    [CRASHED, COMPLETED, BACK_OFF].into_iter().find_map(|word| summary.strip_prefix(word)).unwrap_or(summary)
-}
-
-impl Cause {
-    /// Whether two causes have the same text, apart from the state of a crash loop.
-    pub(crate) fn reads_as(&self, other: &Self) -> bool {
-        without_state(&self.summary) == without_state(&other.summary)
-    }
 }
 
 /// Whether the termination of this container restarts every container of the pod (`RestartAllContainers`).
@@ -247,15 +231,6 @@ mod tests {
             let cause = find_crash(&pod.containers[0], &pod, &context).unwrap();
             assert_eq!(cause.evidence.as_deref(), line);
         }
-    }
-
-    #[test]
-    fn the_states_of_a_crash_loop_are_one_problem() {
-        for summary in ["crashed, exit 1", "CrashLoopBackOff, exit 1", "init container, crashed, exit 1"] {
-            assert_eq!(without_state(summary), ", exit 1", "{summary}");
-        }
-        assert_eq!(without_state("init container, CrashLoopBackOff, exit 1"), ", exit 1");
-        assert_eq!(without_state("completed, exit 0"), ", exit 0");
     }
 
     #[test]

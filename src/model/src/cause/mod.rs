@@ -29,10 +29,11 @@ mod start;
 mod surge_deadlock;
 mod unready;
 
+pub(crate) use context::CauseKey;
 pub use context::{AllowedRestarts, Cause};
 use crash_loop::counted_restarts;
 pub(crate) use crash_loop::is_crash_looping;
-pub use id::{CauseId, Severity};
+pub use id::{CauseId, CauseRow, Severity};
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
@@ -100,7 +101,7 @@ pub fn causes_of(
 pub(crate) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
     let [a, b] = [a, b].map(|cause| {
         let may_pass = cause.severity == Severity::MayPass;
-        (may_pass, cause.id, &cause.container, &cause.summary)
+        (may_pass, cause.id, &cause.container, cause.summary())
     });
     a.cmp(&b)
 }
@@ -133,10 +134,7 @@ fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> 
     let mut groups: BTreeMap<_, Vec<PodProblem<'_>>> = BTreeMap::new();
     for found in found {
         let container = found.container.map(|container| container.name.clone());
-        // The kubelet reports the same lack of memory as `OOMKilled` and as `Error`.
-        let is_out_of_memory = found.cause.id == CauseId::OutOfMemory;
-        let summary = if is_out_of_memory { "" } else { crash_loop::without_state(&found.cause.summary) };
-        let key = (found.cause.id, container, summary.to_owned());
+        let key = Cause { container, ..found.cause.clone() }.key();
         groups.entry(key).or_default().push(found);
     }
     groups.into_iter().map(|((_, container, _), found)| cause(container, found, allowed)).collect()
@@ -176,7 +174,7 @@ fn mask_secrets(causes: &mut [Cause], observed: &Observation) {
             _ if cause.severity == Severity::Hold => &[], // it names objects too
             _ => secrets.as_slice(),
         };
-        cause.summary = without(known, &cause.summary);
+        cause.detail.what = without(known, &cause.detail.what);
         cause.evidence = cause.evidence.take().map(|evidence| without(&secrets, &evidence));
     }
 }

@@ -207,7 +207,9 @@ pub(super) fn find_init_problem(
         && let Some(problem) = crash_loop::find_crash(container, pod, context)
     {
         let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
-        return Some(Cause { id, summary: format!("{}{}", crash_loop::INIT, problem.summary), ..problem });
+        let states = ["init container", problem.detail.state.as_str()].map(str::to_owned);
+        let state = states.into_iter().filter(|state| !state.is_empty()).collect::<Vec<_>>().join(", ");
+        return Some(Cause { id, ..problem }.in_state(&state));
     }
     let ContainerState::Running { since: Some(since) } = container.state else { return None };
     let is_slow = context.now.duration_since(since) > SLOW_AFTER;

@@ -47,7 +47,7 @@ pub(super) fn cause(context: &CauseContext<'_>, other_causes: &[Cause]) -> Optio
     let cause = Cause::new(CauseId::SurgeDeadlock, summary);
     let Some(first) = waiting.first() else {
         let quota = other_causes.iter().find(|one| one.id == CauseId::QuotaExceeded && one.needs_a_fix())?;
-        let evidence = format!("{}; {} counts in it", quota.summary, holder.name);
+        let evidence = format!("{}; {} counts in it", quota.summary(), holder.name);
         return Some(Cause { since: quota.since, ..cause }.with_evidence(&evidence));
     };
     let waits = waiting.iter().map(|pod| awaited(pod, &old, context)).collect::<Option<Vec<_>>>()?;

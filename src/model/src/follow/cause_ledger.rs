@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::report::CauseChange;
 use crate::cause::container_logs::{LogLines, LogRef};
-use crate::cause::{AllowedRestarts, Cause, CauseId, is_crash_looping};
+use crate::cause::{AllowedRestarts, Cause, CauseKey, is_crash_looping};
 use crate::engine::{Effects, Now};
 use crate::observation::Observation;
 
@@ -24,10 +24,6 @@ pub(crate) struct CauseLedger {
     /// The name of the revision that the grace periods are about.
     revision_name: Option<String>,
 }
-
-/// Identifies a cause independently of its wording: the id, the container, and an index among the
-/// causes that share both.
-type CauseKey = (CauseId, Option<String>, usize);
 
 /// A cause that was reported.
 #[derive(Clone, Debug)]
@@ -162,17 +158,22 @@ impl CauseLedger {
         let (mut effects, mut present) = (Effects::default(), BTreeSet::new());
         // The logs are read next, so that the last of these causes is above its own log.
         let mut with_log = Vec::new();
-        // A cause keeps its key while it reads the same; one that reads differently takes the first key that is left.
+        // One whose detail changed takes the place of an absent cause with the same id and container.
         let (known, others): (Vec<_>, Vec<_>) =
-            causes.iter().map(|cause| (self.key_of(cause), cause)).partition(|(key, _)| key.is_some());
-        for (key, cause) in known.into_iter().chain(others) {
-            let key = key.filter(|key| !present.contains(key));
-            let free = || {
-                let mut keys = (0..).map(|nth| (cause.id, cause.container.clone(), nth));
-                keys.find(|key| !present.contains(key))
-            };
-            let Some(key) = key.or_else(free) else { continue };
-            present.insert(key.clone());
+            causes.iter().partition(|cause| self.reported.contains_key(&cause.key()));
+        for cause in known.into_iter().chain(others) {
+            let key = cause.key();
+            if !present.insert(key.clone()) {
+                continue; // the secrets in its detail were masked
+            }
+            if !self.reported.contains_key(&key) {
+                let is_former = |former: &&CauseKey| {
+                    (former.0, &former.1) == (key.0, &key.1) && !present.contains(*former)
+                };
+                let former = self.reported.keys().find(is_former).cloned();
+                let entry = former.and_then(|former| self.reported.remove(&former));
+                self.reported.extend(entry.map(|entry| (key.clone(), entry)));
+            }
             let is_new = !self.reported.contains_key(&key);
             let entry = self.reported.entry(key).or_insert_with(|| ReportedCause::new(cause, now));
             let log = entry.renew(cause);
@@ -207,14 +208,6 @@ impl CauseLedger {
         changed.collect()
     }
 
-    /// Returns the key of a reported cause with the same text.
-    fn key_of(&self, cause: &Cause) -> Option<CauseKey> {
-        let is_same = |(key, entry): &(&CauseKey, &ReportedCause)| {
-            key.0 == cause.id && key.1 == cause.container && cause.reads_as(&entry.latest)
-        };
-        self.reported.iter().find(is_same).map(|(key, _)| key.clone())
-    }
-
     /// Removes reported causes, and returns them as they were reported last.
     fn remove(&mut self, is_removed: impl Fn(&ReportedCause) -> bool) -> Vec<Cause> {
         let mut removed = Vec::new();
@@ -246,7 +239,7 @@ impl ReportedCause {
     /// Records that the cause is present. Returns the container log to read, if it was not requested yet.
     fn renew(&mut self, cause: &Cause) -> Option<LogRef> {
         // The kubelet gives the reason for a moment only, and then reports that it waits for the next try.
-        let is_same = cause.reads_as(&self.latest);
+        let is_same = cause.key() == self.latest.key();
         let known = self.latest.evidence.take().filter(|_| is_same);
         let evidence = cause.evidence.clone().or(known);
         (self.latest, self.absent_since) = (Cause { evidence, ..cause.clone() }, None);
@@ -286,6 +279,6 @@ impl ReportedCause {
         let runs_between = now.id.ends_container() && now.pods.len() < before.pods.len();
         let has_other_pods = now.pods.len() != before.pods.len() && !runs_between;
         let is_serious = before.severity != now.severity;
-        !before.reads_as(now) || has_other_pods || is_serious || is_explained
+        before.key() != now.key() || has_other_pods || is_serious || is_explained
     }
 }

@@ -274,7 +274,7 @@ impl<'a> State<'a> {
                 return "it is about to be replaced".to_owned();
             }
             match (by_pod.get(pod.name.as_str()), &slot.unready_node) {
-                (Some(cause), _) => cause.summary.clone(),
+                (Some(cause), _) => cause.summary(),
                 (None, Some(node)) => format!("its node {node} is not ready"),
                 (None, None) => {
                     PodStage::of(pod, self.original_min_ready_seconds, self.now.server_time).word().to_owned()

@@ -17,7 +17,7 @@ fn verdict_of(state: RolloutState) -> Verdict {
 
 #[test]
 fn a_cause_is_fatal_if_no_later_event_ends_it() {
-    let fatal = CauseId::ALL.into_iter().filter(|id| id.severity() == Severity::Fatal);
+    let fatal = CauseId::ALL.into_iter().filter(|id| id.row().severity == Severity::Fatal);
     let names: Vec<_> = fatal.map(CauseId::name).collect();
     assert_eq!(
         names.join(" "),
