@@ -64,7 +64,8 @@ impl CommonArgs {
         if let Some(namespace) = &namespace {
             check_namespace(namespace)?;
         }
-        let access = Access { snapshot, namespace, overrides: self.connection.lower()? };
+        let overrides = self.connection.lower()?;
+        let access = Access { snapshot, namespace, overrides, ..Access::default() };
         Ok((access, self.color))
     }
 }

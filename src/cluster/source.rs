@@ -7,6 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 
 pub use super::connection::Cluster;
 use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
+use super::credential::exec_plugin::PluginRuns;
 use super::kubeconfig::overrides::Overrides;
 use super::list::ListQuery;
 use super::notice::Listener;
@@ -27,6 +28,54 @@ pub struct Access {
     pub namespace: Option<String>,
     /// The flags that override the kubeconfig.
     pub overrides: Overrides,
+    /// The runs of credential plugins, which the clusters of one command share.
+    pub plugin_runs: PluginRuns,
+}
+
+impl Access {
+    /// Returns the access to the cluster of a context.
+    ///
+    /// Flags that select the server, the credentials or the impersonated user belong to another one. Nothing of them goes to
+    /// this context.
+    #[must_use]
+    pub fn to_context(&self, name: &str) -> Self {
+        let (cluster_info, auth_info) = Default::default();
+        let overrides = Overrides {
+            context: Some(name.to_owned()),
+            cluster: None,
+            user: None,
+            cluster_info,
+            auth_info,
+            loopback_credentials: false,
+            ..self.overrides.clone()
+        };
+        Self { snapshot: None, overrides, ..self.clone() }
+    }
+}
+
+/// The source of a context that the command names.
+#[derive(Debug)]
+pub struct ContextSource {
+    /// The name of the context.
+    pub name: String,
+    /// The source, or why there is none.
+    pub source: Result<Source>,
+}
+
+impl ContextSource {
+    /// Opens the connection to the cluster of a context. It sends no request.
+    pub fn open(name: String, access: &Access, world: &mut World, listener: Listener) -> Self {
+        let source = Source::open(&access.to_context(&name), world, listener);
+        Self { source: source.map_err(|error| in_context(&name, error)), name }
+    }
+}
+
+/// Adds to an error the context that it is from.
+#[must_use]
+pub fn in_context(name: &str, error: Error) -> Error {
+    // A kubectl command would run in the current context.
+    let hint = error.hint_text().filter(|hint| !hint.starts_with("kubectl "));
+    Error::new(error.kind(), format!("context {name}")).hint_if(hint).caused_by(error)
 }
 
 /// A source of objects.
@@ -45,10 +94,11 @@ impl Source {
     /// # Errors
     /// When the snapshot cannot be read, or no cluster is configured.
     pub fn open(access: &Access, world: &mut World, listener: Listener) -> Result<Self> {
-        match &access.snapshot {
-            Some(path) => Ok(Self::Snapshot(Snapshot::read(path, &mut world.stdin)?)),
-            None => Ok(Self::Cluster(Arc::new(Cluster::open(&access.overrides, world, listener)?))),
+        if let Some(path) = &access.snapshot {
+            return Ok(Self::Snapshot(Snapshot::read(path, &mut world.stdin)?));
         }
+        let runs = access.plugin_runs.clone();
+        Ok(Self::Cluster(Arc::new(Cluster::open(&access.overrides, runs, world, listener)?)))
     }
 
     /// Returns the default namespace.

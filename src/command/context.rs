@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::stop_signals::StopSignals;
-use crate::cluster::source::{Access, Source};
+use crate::cluster::source::{Access, ContextSource, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::diff::SecretValues;
@@ -18,8 +18,8 @@ use crate::world::{Environment, World, random};
 pub struct Context<'a> {
     /// Where objects are read and written.
     pub source: &'a Source,
-    /// Where the other workload of a `diff` is, if it is elsewhere.
-    pub other_source: Option<&'a Source>,
+    /// The contexts that the command names, each with its source.
+    pub contexts: &'a [ContextSource],
     /// The flags that chose the source, for programs that connect to it too.
     pub access: &'a Access,
     /// Whether printed objects have their secret-looking values.
@@ -41,7 +41,9 @@ impl Context<'_> {
 
     /// Returns the error of the warnings that the server sent, with `--warnings-as-errors`.
     pub(super) fn warnings_error(&self) -> Option<Error> {
-        let warnings = self.source.warnings() + self.other_source.map_or(0, Source::warnings);
+        let named = self.contexts.iter().filter_map(|context| context.source.as_ref().ok());
+        let others = named.filter(|source| !std::ptr::eq(*source, self.source)).map(Source::warnings);
+        let warnings = self.source.warnings() + others.sum::<usize>();
         let is_error = self.access.overrides.warnings_as_errors && warnings > 0;
         is_error.then(|| Error::new(ErrorKind::Refused, format!("{} received", plural(warnings, "warning"))))
     }

@@ -26,7 +26,7 @@ pub mod writing_verb;
 pub use crate::cluster::kubeconfig::overrides;
 use crate::cluster::notice::Listener;
 pub use crate::cluster::source::Access;
-use crate::cluster::source::Source;
+use crate::cluster::source::{ContextSource, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::render::appearance::Color;
@@ -98,6 +98,12 @@ impl Verb {
         }
     }
 
+    /// Returns the contexts that it names beside the one that the flags choose.
+    fn named_contexts(&self) -> Vec<String> {
+        let Self::Diff(request) = self else { return Vec::new() };
+        request.elsewhere.iter().filter_map(|elsewhere| elsewhere.context.clone()).collect()
+    }
+
     /// Whether the table of a template has headers.
     fn has_headers(&self) -> bool {
         match self {
@@ -150,17 +156,19 @@ pub async fn run(
     if access.snapshot.is_none() {
         messages.set_cluster_flags(access.overrides.cluster_flags());
     }
-    let opened = open(access, world, listener(messages.clone())).and_then(|source| {
-        let elsewhere = if let Verb::Diff(diff) = &command.verb { diff.elsewhere.as_ref() } else { None };
-        let other = elsewhere.and_then(|other| other.open(access, world, listener(messages.clone())));
-        Ok((source, other.transpose()?))
+    let opened = open(access, world, listener(messages.clone(), None)).map(|source| {
+        let named = command.verb.named_contexts().into_iter();
+        let open = |name: String| {
+            let listener = listener(messages.clone(), Some(name.clone()));
+            ContextSource::open(name, access, world, listener)
+        };
+        (source, named.map(open).collect::<Vec<_>>())
     });
     let mut ui = Ui::with(messages, world, command.color);
     let (ran, warnings) = match &opened {
-        Ok((source, other_source)) => {
+        Ok((source, contexts)) => {
             let secret_values = context::secret_values(&world.environment);
-            let context =
-                Context { source, other_source: other_source.as_ref(), access, secret_values, world };
+            let context = Context { source, contexts, access, secret_values, world };
             (command.verb.run(&context, &mut ui).await, context.warnings_error())
         }
         Err(error) => (Err(error.clone()), None),
@@ -209,7 +217,12 @@ fn print_documents(verb: &Verb, outcome: &mut CommandOutcome, ui: &mut Ui) -> Re
         .map_or(Ok(()), |document| ui.out_document(&document, form, verb.has_headers()))
 }
 
-/// Returns a listener that prints the notices of the transport to stderr.
-fn listener(messages: MessageWriter) -> Listener {
-    Listener::new(move |notice| messages.err_line(notice))
+/// Returns a listener that prints the notices of the transport to stderr, with the context that the command names, if it does.
+fn listener(messages: MessageWriter, context: Option<String>) -> Listener {
+    Listener::new(move |notice| match (&context, notice.split_once(": ")) {
+        (Some(context), Some((severity @ ("note" | "warning"), notice))) => {
+            messages.err_line(&format!("{severity}: context {context}: {notice}"));
+        }
+        _ => messages.err_line(notice),
+    })
 }

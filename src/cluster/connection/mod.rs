@@ -30,6 +30,7 @@ use self::client::CurrentClient;
 use self::request_error::Timeouts;
 use self::response_log::ResponseLog;
 use super::credential::PluginContext;
+use super::credential::exec_plugin::PluginRuns;
 use super::kubeconfig;
 use super::kubeconfig::overrides::Overrides;
 use super::notice::{Listener, NOTICE_AFTER, OUTAGE_NOTE_INTERVAL, run_if_slow, seconds};
@@ -82,7 +83,12 @@ impl Cluster {
     ///
     /// # Errors
     /// A usage or file error when the kubeconfig and the flags do not select a server and a user.
-    pub fn open(overrides: &Overrides, world: &World, listener: Listener) -> Result<Self> {
+    pub fn open(
+        overrides: &Overrides,
+        plugin_runs: PluginRuns,
+        world: &World,
+        listener: Listener,
+    ) -> Result<Self> {
         let mut endpoint = kubeconfig::endpoint(overrides, &world.environment)?;
         let url = kubeconfig::server_url(&endpoint)?;
         let proxy = kubeconfig::proxy_for(&url, endpoint.cluster.proxy_url.as_deref(), &world.environment)?;
@@ -98,8 +104,15 @@ impl Cluster {
                 server.address()
             ));
         }
-        let environment = world.environment.clone();
-        Ok(Self::new(server, overrides, environment, world.stdin_is_terminal, world.clock, listener))
+        let plugin_context = PluginContext {
+            environment: world.environment.clone(),
+            kuberc: overrides.kuberc.clone(),
+            stdin_is_terminal: world.stdin_is_terminal,
+            limit: Timeouts::new(overrides.request_timeout).request,
+            listener,
+            runs: plugin_runs,
+        };
+        Ok(Self::new(server, overrides, plugin_context, world.clock))
     }
 
     /// Creates a cluster that is reached through a client of the caller, in the same process. `seed` decides the random
@@ -107,28 +120,22 @@ impl Cluster {
     #[must_use]
     pub fn in_process(client: Client, clock: Clock, seed: u64, listener: Listener) -> Self {
         let server = ApiServer::in_process(client.default_namespace());
-        let (overrides, environment) = (Overrides::default(), Environment::default());
-        let connection = Self::new(server, &overrides, environment, false, clock, listener);
+        let overrides = Overrides::default();
+        let plugin_context = PluginContext {
+            environment: Environment::default(),
+            kuberc: None,
+            stdin_is_terminal: false,
+            limit: Timeouts::new(None).request,
+            listener,
+            runs: PluginRuns::default(),
+        };
+        let connection = Self::new(server, &overrides, plugin_context, clock);
         Self { client: connection.client.permanent(client), backoff: Backoff::seeded(seed), ..connection }
     }
 
-    fn new(
-        server: ApiServer,
-        overrides: &Overrides,
-        environment: Environment,
-        stdin_is_terminal: bool,
-        clock: Clock,
-        listener: Listener,
-    ) -> Self {
+    fn new(server: ApiServer, overrides: &Overrides, plugin_context: PluginContext, clock: Clock) -> Self {
         let timeouts = Timeouts::new(overrides.request_timeout);
-        let plugin_context = PluginContext {
-            environment,
-            kuberc: overrides.kuberc.clone(),
-            stdin_is_terminal,
-            limit: timeouts.request,
-            listener: listener.clone(),
-        };
-        let server = Arc::new(server);
+        let (server, listener) = (Arc::new(server), plugin_context.listener.clone());
         Self {
             client: CurrentClient::new(&server, plugin_context, timeouts.connect),
             server,

@@ -1,7 +1,10 @@
 //! Runs a credential plugin as client-go does, and reads the `ExecCredential` that it prints.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::ByteString;
@@ -11,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::{Mutex, Notify};
+use tokio::time::Instant;
 
 use super::plugin_policy::allowed_program;
 use crate::cluster::notice::{Listener, run_if_slow, seconds};
@@ -38,16 +42,59 @@ pub(in crate::cluster) struct PluginContext {
     pub(in crate::cluster) limit: Duration,
     /// Receives the notices.
     pub(in crate::cluster) listener: Listener,
+    /// The runs of the other clusters of the command.
+    pub(in crate::cluster) runs: PluginRuns,
+}
+
+/// What credential plugins printed. A plugin with the same command, arguments and environment serves all clusters of a command.
+#[derive(Clone, Default)]
+pub struct PluginRuns(Arc<Mutex<HashMap<String, Arc<Mutex<LastRun>>>>>);
+
+/// The result of the last run, and when it ended.
+type LastRun = Option<(Instant, Result<PluginCredential>)>;
+
+/// Omits the credentials.
+impl fmt::Debug for PluginRuns {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PluginRuns")
+    }
 }
 
 /// Held by the plugin that may prompt the user: two plugins must not read one terminal.
 static TERMINAL: Mutex<()> = Mutex::const_new(());
 
+/// Returns the credential of a plugin: of a run that has ended since, or for the first request of a cluster that of an earlier
+/// run which has not expired; or else runs the plugin.
+///
+/// # Errors
+/// As [`run`].
+pub(super) async fn run_shared(
+    exec: &ExecConfig,
+    is_first: bool,
+    context: &PluginContext,
+    now: Timestamp,
+) -> Result<PluginCredential> {
+    let asked = Instant::now();
+    let key = format!("{:?}", (&exec.command, &exec.args, &exec.env, exec_info(exec, false)));
+    let run_of_key = Arc::clone(context.runs.0.lock().await.entry(key).or_default());
+    let mut last = run_of_key.lock().await;
+    match last.as_ref() {
+        Some((ended, result)) if *ended >= asked => return result.clone(),
+        Some((_, Ok(credential))) if is_first && credential.expires.is_none_or(|expires| expires > now) => {
+            return Ok(credential.clone());
+        }
+        _ => {}
+    }
+    let result = run(exec, context).await;
+    *last = Some((Instant::now(), result.clone()));
+    result
+}
+
 /// Runs a plugin once.
 ///
 /// # Errors
 /// When the plugin is forbidden or missing, fails, exceeds its limit, or prints no valid credential.
-pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<PluginCredential> {
+async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<PluginCredential> {
     let plugin = ExecPlugin::of(exec, context)?;
     let interactive = plugin.is_interactive()?;
     let _terminal = if interactive { Some(TERMINAL.lock().await) } else { None };
@@ -221,7 +268,7 @@ fn exec_info(exec: &ExecConfig, interactive: bool) -> Value {
 }
 
 /// The credential that a plugin printed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PluginCredential {
     /// The user with the token or the certificate, as in a kubeconfig.
     pub user: AuthInfo,

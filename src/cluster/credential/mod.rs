@@ -107,7 +107,7 @@ impl Credential {
         let Some(exec) = ready.exec.take() else {
             return Ok(Self::permanent(ready));
         };
-        let loaded = exec_plugin::run(&exec, context).await?;
+        let loaded = exec_plugin::run_shared(&exec, last.is_none(), context, now).await?;
         ready.token = loaded.user.token;
         if loaded.user.client_key_data.is_some() {
             (ready.client_certificate, ready.client_key) = (None, None);

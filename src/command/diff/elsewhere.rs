@@ -1,10 +1,9 @@
 //! `diff` of a workload with one elsewhere: in another namespace or context, or with another workload.
 
 use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef, read_for};
-use crate::cluster::notice::Listener;
-use crate::cluster::source::{Access, Source};
+use crate::cluster::source::{Source, in_context};
 use crate::command::targets::{NamedTarget, find_workload};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::portable_template::ComparableTemplates;
 use crate::model::diff::{Diff, SecretValues};
@@ -12,7 +11,6 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::diff::OtherWorkload;
 use crate::render::message_writer::MessageWriter;
-use crate::world::World;
 
 /// Where the other workload of a comparison is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,37 +21,6 @@ pub struct Elsewhere {
     pub namespace: Option<String>,
     /// The context of its cluster; none for the same cluster or snapshot.
     pub context: Option<String>,
-}
-
-impl Elsewhere {
-    /// Opens what the other workload is read from; none if it is the source of the first one. It sends no request.
-    ///
-    /// Flags that select the server, the credentials or the impersonated user belong to the first source. Nothing of
-    /// them goes to another context.
-    pub(in crate::command) fn open(
-        &self,
-        access: &Access,
-        world: &mut World,
-        listener: Listener,
-    ) -> Option<Result<Source>> {
-        let name = self.context.as_ref()?;
-        let mut access = access.clone();
-        access.snapshot = None;
-        let overrides = &mut access.overrides;
-        overrides.context = Some(name.clone());
-        (overrides.cluster, overrides.user) = (None, None);
-        (overrides.cluster_info, overrides.auth_info) = Default::default();
-        overrides.loopback_credentials = false;
-        Some(Source::open(&access, world, listener).map_err(|error| self.placed(error)))
-    }
-
-    /// Adds to an error which of the two sources it is from.
-    fn placed(&self, error: Error) -> Error {
-        let Some(context) = &self.context else { return error };
-        // A kubectl command would run in the first context.
-        let hint = error.hint_text().filter(|hint| !hint.starts_with("kubectl "));
-        Error::new(error.kind(), format!("context {context}")).hint_if(hint).caused_by(error)
-    }
 }
 
 /// Compares a template of a workload with one of a workload elsewhere. Both are read concurrently.
@@ -73,7 +40,13 @@ pub(super) async fn compare(
         read(other, to, other_source, messages).await
     };
     let (this, other) = tokio::join!(biased; this, other);
-    let (this, other) = (this?, other.map_err(|error| elsewhere.placed(error))?);
+    let (this, other) = (
+        this?,
+        other.map_err(|error| match &elsewhere.context {
+            Some(context) => in_context(context, error),
+            None => error,
+        })?,
+    );
     Ok(joined(secrets, elsewhere, this, other))
 }
 

@@ -50,7 +50,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
             let (target, sides) = (&request.target, [&request.from, &request.to]);
-            let other_source = context.other_source.unwrap_or(source);
+            let other_source = match context.contexts {
+                [other, ..] => other.source.as_ref().map_err(Clone::clone)?,
+                [] => source,
+            };
             elsewhere::compare(
                 target,
                 sides,

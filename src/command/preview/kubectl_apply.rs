@@ -330,6 +330,7 @@ mod tests {
                 warnings_as_errors: true,
                 ..Overrides::default()
             },
+            ..Access::default()
         };
         assert_eq!(other_flags(&access), ["--namespace=--shop", "--request-timeout=1500ms"]);
     }

@@ -108,28 +108,41 @@ async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
     assert_eq!(tokens, ["Bearer first-only", ""]);
 }
 
-/// Two prompts at once would read one terminal.
-#[tokio::test]
-async fn interactive_plugins_run_one_after_the_other() {
-    let two = TwoClusters::new("plugins", [&image("web:1"), &image("web:1")]);
+/// Returns how often plugins ran with these arguments, and whether two ran at the same time.
+async fn plugin_runs(name: &str, interactive_mode: &str, arguments: [&str; 2]) -> (usize, bool) {
+    let two = TwoClusters::new(name, [&image("web:1"), &image("web:1")]);
     let mut kubeconfig: Value = serde_json::from_slice(&std::fs::read(&two.kubeconfig).unwrap()).unwrap();
     let terminal = directory();
     let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
         "status": {"token": "brought"}});
     let script = format!(
-        "mkdir {0}/taken || touch {0}/clash; sleep 0.3; rmdir {0}/taken; echo '{credential}'",
+        "mkdir {0}/taken || touch {0}/clash; sleep 0.3; rmdir {0}/taken; echo run >> {0}/runs; echo '{credential}'",
         terminal.display()
     );
     for (index, cluster) in two.clusters.iter().enumerate() {
         cluster.sim.users(|users| users.grant_token("brought", "admin"));
         kubeconfig["users"][index]["user"] = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1",
-            "interactiveMode": "IfAvailable", "command": "/bin/sh", "args": ["-c", script]}});
+            "interactiveMode": interactive_mode, "command": "/bin/sh", "args": ["-c", script, arguments[index]]}});
     }
     let run = Run::of(["diff", "deployment/web", "--with-context", "prod", "--exit-code"]);
     let run = run.kubeconfig(&kubeconfig).env("PATH", "/usr/bin:/bin").typed("");
     let output = run.run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert!(!terminal.join("clash").exists());
+    let runs = std::fs::read_to_string(terminal.join("runs")).unwrap();
+    (runs.lines().count(), terminal.join("clash").exists())
+}
+
+/// Two prompts at once would read one terminal.
+#[tokio::test]
+async fn interactive_plugins_run_one_after_the_other() {
+    assert_eq!(plugin_runs("plugins", "IfAvailable", ["dev", "prod"]).await, (2, false));
+}
+
+#[tokio::test]
+async fn the_same_plugin_runs_once_for_both_clusters() {
+    for mode in ["IfAvailable", "Never"] {
+        assert_eq!(plugin_runs("plugin", mode, ["same", "same"]).await, (1, false), "{mode}");
+    }
 }
 
 #[tokio::test]
