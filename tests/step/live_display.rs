@@ -29,6 +29,28 @@ async fn the_table_is_redrawn_in_place_and_the_outcome_is_below_it() {
     insta::assert_snapshot!(last_screen(&output, size));
 }
 
+/// After Ctrl-Z and `fg` (18, SIGCONT) the shell has written below the last frame.
+#[cfg(target_os = "linux")]
+#[tokio::test(start_paused = true)]
+async fn a_plan_is_drawn_anew_after_the_process_was_stopped() {
+    let size = (80, 24);
+    let (cluster, _) = changed(3, &json!({})).await;
+    let (channel, numbers) = tokio::sync::watch::channel(0);
+    tokio::spawn(async move {
+        for signal in [18, 2] {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            channel.send(signal).unwrap();
+        }
+        tokio::time::sleep(Duration::from_secs(60)).await;
+    });
+    let args = "step statefulset/db --by 1 --all --soak 5m";
+    let run = cluster.command(args.split(' ')).terminal(size.0, size.1).signals(numbers);
+    let output = run.run_async().await;
+    output.ends(130);
+    let screen = last_screen(&output, size);
+    assert_eq!(screen.matches("statefulset/db   revision").count(), 2, "{screen}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn hidden_batches_are_counted() {
     let size = (60, 10);
