@@ -9,9 +9,12 @@
 //!
 //! The cost: the terminal echoes keys below the frame, and the return key moves the frame up by one line.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
 
 use super::appearance::{Color, is_build, wants_color};
 use super::line::{Line, Style, text_of};
@@ -24,6 +27,7 @@ use crate::world::{Environment, Stream, Terminal, is_github_actions};
 #[derive(Clone)]
 pub struct MessageWriter(Arc<Mutex<MessageState>>);
 
+#[expect(clippy::struct_excessive_bools, reason = "each field is one independent fact")]
 struct MessageState {
     err: Stream,
     /// Whether the first word of a message has a colour.
@@ -33,8 +37,10 @@ struct MessageState {
     /// Whether GitHub Actions reads the stream, which shows annotations.
     in_github: bool,
     printed_once: HashSet<String>,
-    /// The flags of this command that the printed commands need to reach the same cluster, until a note has said so.
+    /// The flags of this command that the printed commands need to reach the same cluster as the same user.
     cluster_flags: Option<String>,
+    /// Whether a note has said that the commands in results need them.
+    has_noted_flags: bool,
     frame: Option<LiveFrame>,
     failure: Option<io::Error>,
 }
@@ -57,12 +63,14 @@ impl MessageWriter {
             in_github: is_github_actions(environment),
             printed_once: HashSet::new(),
             cluster_flags: None,
+            has_noted_flags: false,
             frame: None,
             failure: None,
         })))
     }
 
-    /// Sets the flags that chose the cluster. A note before the first printed command repeats them.
+    /// Sets the flags that chose the cluster and the user. Each command in a message or a document gets them. In results, which
+    /// may have commands of other clients and lines that are cut, a note before the first command repeats them.
     pub fn set_cluster_flags(&self, flags: Option<String>) {
         self.lock().cluster_flags = flags;
     }
@@ -114,13 +122,22 @@ impl MessageWriter {
     /// Prints the note about the flags that chose the cluster if a result with this text has the first printed command. Text from
     /// the cluster in it may have other commands of kubectl, such as a change-cause.
     pub(super) fn note_cluster_flags(&self, text: &str) {
-        self.lock().note_cluster_flags(text, &[OWN_VERB]);
+        self.lock().note_cluster_flags(text);
+    }
+
+    /// Returns a document whose hints have the flags that chose the cluster. Kubernetes' own objects stay as they are.
+    pub(super) fn with_cluster_flags<'d>(&self, document: &'d Value) -> Cow<'d, Value> {
+        let state = self.lock();
+        let Some(flags) = &state.cluster_flags else { return Cow::Borrowed(document) };
+        let mut document = document.clone();
+        add_flags_to_hints(&mut document, flags);
+        Cow::Owned(document)
     }
 
     /// Draws a frame on a terminal, in place of the one before it.
     pub(super) fn draw(&self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
         let mut state = self.lock();
-        frame.lines.iter().for_each(|line| state.note_cluster_flags(&line.text(), &[OWN_VERB]));
+        frame.lines.iter().for_each(|line| state.note_cluster_flags(&line.text()));
         let text = match &state.frame {
             Some(before) => before.frame.replacement(&frame, size, colored),
             None => frame.drawing(colored),
@@ -166,15 +183,25 @@ impl MessageWriter {
 }
 
 impl MessageState {
-    fn note_cluster_flags(&mut self, text: &str, verbs: &[&str]) {
-        if let Some(flags) = self.cluster_flags.take_if(|_| has_command(text, verbs)) {
+    fn note_cluster_flags(&mut self, text: &str) {
+        if let Some(flags) = self.cluster_flags.clone()
+            && !self.has_noted_flags
+            && with_flags(text, &flags, &[OWN_VERB]) != text
+        {
+            self.has_noted_flags = true;
             self.print(masked(&format!("note: the kubectl commands below need {flags}")));
         }
     }
 
     /// Prints a message above the frame, wrapped to the width of the terminal.
     fn print(&mut self, message: Line) {
-        self.note_cluster_flags(&message.text(), &VERBS);
+        let message = match (&self.cluster_flags, message.text()) {
+            (Some(flags), text) if !text.starts_with(' ') => Line::of(with_flags(&text, flags, &VERBS)),
+            (Some(flags), text) if MARKS.iter().any(|(mark, _)| text.starts_with(mark)) => {
+                Line::of(with_flags(&text, flags, &[OWN_VERB]))
+            }
+            _ => message, // a line of a log, or of another program
+        };
         let width = self.err.terminal().map(|terminal| usize::from(terminal.width));
         let (erasure, drawing) = match self.frame.as_ref().filter(|_| width.is_some()) {
             Some(LiveFrame { out, colored, frame }) => {
@@ -218,10 +245,46 @@ const VERBS: [&str; 8] = ["annotate", "auth", "delete", "describe", "get", "krui
 /// The verb of this plugin.
 const OWN_VERB: &str = "rollout2";
 
-/// Whether a text has a command for the cluster with one of these verbs.
-fn has_command(text: &str, verbs: &[&str]) -> bool {
-    let mut words = text.split("kubectl ").skip(1);
-    words.any(|words| words.split(' ').next().is_some_and(|verb| verbs.contains(&verb)))
+/// Returns a text whose commands for the cluster with one of these verbs of kubectl have flags, after the verb.
+fn with_flags(text: &str, flags: &str, verbs: &[&str]) -> String {
+    const KUBECTL: &str = "kubectl ";
+    let mut parts = text.split(KUBECTL);
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        whole += KUBECTL;
+        let words: Vec<&str> = part.splitn(3, ' ').collect();
+        let verb = match words.as_slice() {
+            [OWN_VERB, verb, ..] => OWN_VERB.len() + 1 + verb.len(),
+            [verb, _, ..] => verb.len(),
+            _ => 0,
+        };
+        match part.split_at_checked(verb) {
+            Some((verb, rest))
+                if words.first().is_some_and(|first| verbs.contains(first)) && !verb.is_empty() =>
+            {
+                whole += &format!("{verb} {flags}{rest}");
+            }
+            _ => whole += part,
+        }
+    }
+    whole
+}
+
+/// Adds flags to the commands in the hints of a document of this program.
+fn add_flags_to_hints(document: &mut Value, flags: &str) {
+    match document {
+        Value::Object(members) if members.contains_key("metadata") => {}
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(hint) if name == "hint" => *hint = with_flags(hint, flags, &VERBS),
+                    member => add_flags_to_hints(member, flags),
+                }
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(|element| add_flags_to_hints(element, flags)),
+        _ => {}
+    }
 }
 
 /// The words and marks that begin a message, each with its style.

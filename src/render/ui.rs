@@ -163,6 +163,7 @@ impl Ui {
     /// # Errors
     /// When the document does not have what a template asks for.
     pub fn out_document(&mut self, document: &Value, form: &OutputForm, has_headers: bool) -> Result<()> {
+        let document = &*self.messages.with_cluster_flags(document);
         match form {
             OutputForm::Yaml => self.out_yaml(document),
             OutputForm::Template(form) => self.out_exact(&form.text(document, has_headers)?),
@@ -173,6 +174,7 @@ impl Ui {
 
     /// Prints one document of a stream on stdout: as YAML, or else as JSON on one line.
     pub fn out_streamed(&mut self, document: &Value, form: &OutputForm) {
+        let document = &*self.messages.with_cluster_flags(document);
         match form {
             OutputForm::Yaml => self.out_yaml(document),
             _ => self.out_json(&format!("{document}\n")),

@@ -177,33 +177,85 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
     output.reports("/does/not/exist does not exist").ends(2);
 }
 
-/// The printed commands have a namespace, and would reach the current context.
+/// The printed commands have a namespace, and would reach the current context as its user.
 #[tokio::test]
-async fn a_note_before_printed_commands_repeats_the_flags_that_chose_the_cluster() {
-    let receipt = "to take this back: kubectl rollout2 undo deployment/web -n shop --to ";
-    for (has_file, has_context) in [(true, true), (true, false), (false, true), (false, false)] {
-        let server = Cluster::recorded("shop").served();
+async fn each_printed_command_repeats_the_flags_that_chose_the_cluster_and_the_user() {
+    for (has_file, more) in
+        [(true, "--context CONTEXT"), (false, "--context CONTEXT --as admin --as-group ops"), (false, "")]
+    {
+        let server = Cluster::recorded("broken").served();
         let kubeconfig = server.kubeconfig();
         let path = file("my config", &kubeconfig.to_string());
         let context = kubeconfig["contexts"][0]["name"].as_str().unwrap();
-        let mut run = Run::of(["restart", "deployment/web", "-n", "shop"]).kubeconfig(&kubeconfig);
-        let mut flags = String::new();
-        if has_file {
-            run = run.arg("--kubeconfig").arg(&path);
-            flags += &format!(" --kubeconfig '{}'", path.display());
+        let more = more.replace("CONTEXT", context);
+        let run = |words: &[&str]| {
+            let run = Run::of(words).kubeconfig(&kubeconfig).args(more.split_whitespace());
+            if has_file { run.arg("--kubeconfig").arg(&path) } else { run }
+        };
+        let flags =
+            if has_file { format!(" --kubeconfig '{}' {more}", path.display()) } else { format!(" {more}") };
+        let flags = flags.trim_end();
+        let output = run(&["restart", "deployment/badimage", "-n", "broken"]).run_async().await;
+        output
+            .reports(&format!(
+                "to take this back: kubectl rollout2 undo{flags} deployment/badimage -n broken --to "
+            ))
+            .ends(0);
+        let output = run(&[
+            "list",
+            "deploy",
+            "-n",
+            "broken",
+            "-o",
+            "json",
+            "--state",
+            "progressing,stuck,failed,held",
+        ])
+        .run_async()
+        .await;
+        let document: Value = serde_json::from_str(&output.stdout).unwrap();
+        let hints: Vec<_> =
+            document["items"].as_array().unwrap().iter().filter_map(|item| item["hint"].as_str()).collect();
+        let own = hints.iter().filter(|hint| hint.contains("kubectl rollout2 "));
+        assert!(own.clone().count() > 0, "{}", output.stdout);
+        for hint in own {
+            assert!(
+                ["undo", "resume"]
+                    .iter()
+                    .any(|verb| hint.contains(&format!("kubectl rollout2 {verb}{flags} "))),
+                "{hint}"
+            );
         }
-        if has_context {
-            run = run.args(["--context", context]);
-            flags += &format!(" --context {context}");
-        }
-        let output = run.run_async().await;
-        output.reports(receipt).ends(0);
-        let notes: Vec<_> = output.stderr.lines().filter(|line| line.contains(" below need ")).collect();
-        let expected = format!("note: the kubectl commands below need{flags}");
-        assert_eq!(notes, if flags.is_empty() { vec![] } else { vec![expected] }, "{}", output.transcript);
-        let output = Run::of(HISTORY).arg("--kubeconfig").arg(&path).run_async().await;
-        assert!(!output.stderr.contains(" below need "), "without a command: {}", output.transcript);
+        assert!(
+            !output.stderr.contains(" below need "),
+            "without a command in a result: {}",
+            output.transcript
+        );
     }
+}
+
+/// A log line and an object of Kubernetes are no commands of this program.
+#[tokio::test]
+async fn the_flags_change_no_text_of_the_cluster() {
+    let server = Cluster::recorded("shop").served();
+    let kubeconfig = server.kubeconfig();
+    let context = kubeconfig["contexts"][0]["name"].as_str().unwrap();
+    let cause = "kubectl rollout2 undo web";
+    let run = Run::of([
+        "restart",
+        "deployment/web",
+        "-n",
+        "shop",
+        "--cause",
+        cause,
+        "-o",
+        "json",
+        "--context",
+        context,
+    ]);
+    let output = run.kubeconfig(&kubeconfig).run_async().await;
+    let object: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(object["metadata"]["annotations"]["kubernetes.io/change-cause"], cause);
 }
 
 /// The row of a paused workload has the command that resumes it.

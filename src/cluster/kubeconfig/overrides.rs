@@ -1,5 +1,6 @@
 //! The flags that override the kubeconfig, and how they do.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,7 +55,12 @@ impl Overrides {
         ];
         let groups = user.impersonate_groups.iter().flatten();
         let groups = groups.map(|group| command("--as-group {}", [Word::text(group, "GROUP")]));
-        let flags: Vec<_> = flags.into_iter().flatten().chain(groups).collect();
+        let extra = user.impersonate_user_extra.iter().flatten();
+        let extra: BTreeSet<_> = extra
+            .flat_map(|(key, values)| values.iter().map(move |value| format!("{key}={value}")))
+            .collect();
+        let extra = extra.iter().map(|extra| command("--as-user-extra {}", [Word::text(extra, "KEY=VALUE")]));
+        let flags: Vec<_> = flags.into_iter().flatten().chain(groups).chain(extra).collect();
         (!flags.is_empty()).then(|| flags.join(" "))
     }
 }
@@ -207,6 +213,7 @@ mod tests {
             token: Some("t".to_owned().into()),
             impersonate: Some("gina".into()),
             impersonate_groups: Some(vec!["ops".into(), "on call".into()]),
+            impersonate_user_extra: Some([("team".into(), vec!["b".into(), "a".into()])].into()),
             ..AuthInfo::default()
         };
         let overrides = Overrides {
@@ -215,7 +222,8 @@ mod tests {
             auth_info,
             ..Overrides::default()
         };
-        let flags = "--context prod --user admin --as gina --as-group ops --as-group 'on call'";
+        let flags = "--context prod --user admin --as gina --as-group ops --as-group 'on call' \
+                     --as-user-extra team=a --as-user-extra team=b";
         assert_eq!(overrides.cluster_flags().as_deref(), Some(flags));
         assert_eq!(Overrides::default().cluster_flags(), None);
     }
