@@ -3,12 +3,13 @@
 //! The rooms, and the only directions in which they may depend on each other:
 //!
 //! ```text
-//! cli  ->  command  ->  { cluster, snapshot, render }  ->  model
-//!                         cluster  ->  snapshot
+//! command  ->  { cli, cluster, snapshot, render }  ->  model
+//!                cli      ->  render
+//!                cluster  ->  snapshot
 //! ```
 //!
-//! Every room may use the [model], with [`error`] and [`exit`], which is a package of its own; the other rooms may use
-//! [`world`]. `tests/architecture` checks this.
+//! `cli` has the arguments of each verb, which `command` reads without clap. Every room may use the [model], with
+//! [`error`] and [`exit`], which is a package of its own; the other rooms may use [`world`]. `tests/architecture` checks this.
 
 pub mod cli;
 pub mod cluster;
@@ -44,7 +45,7 @@ pub async fn run_on(
     world: &mut World,
 ) -> Exit {
     match cli::parse(args, world) {
-        ParsedArgs::Command(command) => Box::pin(command::run(open, *command, world)).await,
+        ParsedArgs::Command(arguments) => Box::pin(command::run(open, *arguments, world)).await,
         ParsedArgs::Completion(request) => command::complete::run(open, *request, world).await,
         ParsedArgs::Handled(exit) => exit,
     }

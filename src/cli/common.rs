@@ -1,15 +1,12 @@
 //! The flags that every verb takes: the namespace, recorded objects, colour, and kubectl's connection flags.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use super::values::{Words, count, seconds_or_duration, words};
-use crate::command::Access;
-use crate::command::overrides::{AuthInfo, Cluster, Overrides};
+use super::values::{Words, count, input_path, seconds_or_duration, words};
 use crate::error::{Error, Result};
 use crate::model::text::untrusted;
 use crate::render::appearance::Color;
@@ -18,16 +15,16 @@ use crate::world::InputPath;
 /// The flags that every verb takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for every verb")]
-pub(super) struct CommonArgs {
+pub struct CommonArgs {
     /// Select workloads in this namespace
     #[arg(short, long, value_name = "NAMESPACE", global = true)]
-    namespace: Option<String>,
+    pub namespace: Option<String>,
 
     /// Read recorded objects instead of a cluster: a file, a directory, or - for standard input
     ///
     /// Record them with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml --show-managed-fields
-    #[arg(long, value_name = "FILE|DIR|-", global = true, hide_short_help = true)]
-    from: Option<PathBuf>,
+    #[arg(long, value_name = "FILE|DIR|-", global = true, hide_short_help = true, value_parser = input_path())]
+    pub from: Option<InputPath>,
 
     /// When to use colour: auto, always or never
     #[arg(
@@ -39,10 +36,11 @@ pub(super) struct CommonArgs {
         hide_short_help = true,
         hide_possible_values = true
     )]
-    color: Color,
+    pub color: Color,
 
+    /// The flags that override the kubeconfig.
     #[command(flatten)]
-    connection: ConnectionArgs,
+    pub connection: ConnectionArgs,
 }
 
 /// The flags of every verb that a verb without a cluster accepts and hides: kubectl accepts them too.
@@ -58,15 +56,18 @@ const COLORS: &Words<Color> =
     &[("auto", "", Color::Auto), ("always", "", Color::Always), ("never", "", Color::Never)];
 
 impl CommonArgs {
-    pub(super) fn lower(self) -> Result<(Access, Color)> {
-        let snapshot = self.from.map(InputPath::from);
-        let namespace = self.namespace.filter(|name| !name.is_empty()); // as in -n "$NS" with NS unset
-        if let Some(namespace) = &namespace {
-            check_namespace(namespace)?;
-        }
-        let overrides = self.connection.lower()?;
-        let access = Access { snapshot, namespace, overrides, ..Access::default() };
-        Ok((access, self.color))
+    /// Returns the namespace. An empty one is as no flag: `-n "$NS"` with NS unset.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.namespace.as_deref().filter(|name| !name.is_empty())
+    }
+
+    /// Checks the namespace.
+    ///
+    /// # Errors
+    /// When it is not a valid name.
+    pub(super) fn validate(&self) -> Result<()> {
+        self.namespace().map_or(Ok(()), check_namespace)
     }
 }
 
@@ -87,103 +88,103 @@ pub(super) const CONNECTION_OPTIONS: &str = "Connection options, as in kubectl";
 /// kubectl lists them under `kubectl options`. Here `help options` shows them, and the help of a verb does not.
 #[derive(Debug, Args)]
 #[command(next_help_heading = CONNECTION_OPTIONS)]
-pub(super) struct ConnectionArgs {
+pub struct ConnectionArgs {
     /// Read this kubeconfig instead of $KUBECONFIG or ~/.kube/config
     #[arg(long, value_name = "FILE", global = true)]
-    kubeconfig: Option<OsString>,
+    pub kubeconfig: Option<OsString>,
 
     /// Read this kuberc instead of $KUBERC or ~/.kube/kuberc: which credential plugins may run; off for none
     #[arg(long, value_name = "FILE", global = true)]
-    kuberc: Option<OsString>,
+    pub kuberc: Option<OsString>,
 
     /// Use this context of the kubeconfig
     #[arg(long = "context", value_name = "NAME", global = true)]
-    kube_context: Option<String>, // `diff` has another argument named `context`
+    pub kube_context: Option<String>, // `diff` has another argument named `context`
 
     /// Use this cluster of the kubeconfig
     #[arg(long, value_name = "NAME", global = true)]
-    cluster: Option<String>,
+    pub cluster: Option<String>,
 
     /// Use this user of the kubeconfig
     #[arg(long, value_name = "NAME", global = true)]
-    user: Option<String>,
+    pub user: Option<String>,
 
     /// The address of the API server
     #[arg(short, long, value_name = "URL", global = true)]
-    server: Option<String>,
+    pub server: Option<String>,
 
     /// The file with the certificates of the API server's certificate authority
     #[arg(long, value_name = "FILE", global = true)]
-    certificate_authority: Option<OsString>,
+    pub certificate_authority: Option<OsString>,
 
     /// Do not verify the API server's certificate, which makes the connection insecure
     #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    insecure_skip_tls_verify: Option<bool>,
+    pub insecure_skip_tls_verify: Option<bool>,
 
     /// The name that the API server's certificate is checked against
     #[arg(long, value_name = "NAME", global = true)]
-    tls_server_name: Option<String>,
+    pub tls_server_name: Option<String>,
 
     /// Request uncompressed responses
     #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    disable_compression: Option<bool>,
+    pub disable_compression: Option<bool>,
 
     /// Send credentials over plain HTTP too, if the server has a loopback address
     ///
     /// Otherwise a server with an http:// address gets no credentials, and no credential plugin is run.
     #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    insecure_loopback_credentials: Option<bool>,
+    pub insecure_loopback_credentials: Option<bool>,
 
     /// A bearer token
     #[arg(long, value_name = "TOKEN", global = true)]
-    token: Option<String>,
+    pub token: Option<String>,
 
     /// A user name for basic authentication
     #[arg(long, value_name = "NAME", global = true)]
-    username: Option<String>,
+    pub username: Option<String>,
 
     /// The password for basic authentication
     #[arg(long, value_name = "PASSWORD", global = true)]
-    password: Option<String>,
+    pub password: Option<String>,
 
     /// The file with the client certificate
     #[arg(long, value_name = "FILE", global = true)]
-    client_certificate: Option<OsString>,
+    pub client_certificate: Option<OsString>,
 
     /// The file with the key of the client certificate
     #[arg(long, value_name = "FILE", global = true)]
-    client_key: Option<OsString>,
+    pub client_key: Option<OsString>,
 
     /// Impersonate this user
     #[arg(long = "as", value_name = "USER", global = true)]
-    as_user: Option<String>,
+    pub as_user: Option<String>,
 
     /// Impersonate this group; may be repeated
     #[arg(long, value_name = "GROUP", global = true)]
-    as_group: Vec<String>,
+    pub as_group: Vec<String>,
 
     /// Impersonate the user with this uid
     #[arg(long, value_name = "UID", global = true)]
-    as_uid: Option<String>,
+    pub as_uid: Option<String>,
 
     /// An extra field of the impersonated user; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", global = true)]
-    as_user_extra: Vec<String>,
+    #[arg(long, value_name = "KEY=VALUE", global = true, value_parser = key_and_value)]
+    pub as_user_extra: Vec<(String, String)>,
 
     /// The time limit of a request with its retries: 30s, 2m, or a number of seconds
     ///
     /// By default, and with 0, the limits are 10s for a connection, 30s for the next byte of a response, and
     /// 1m for a read with its retries.
     #[arg(long, value_name = "DURATION", global = true, value_parser = seconds_or_duration)]
-    request_timeout: Option<Duration>,
+    pub request_timeout: Option<Duration>,
 
     /// The log level; from 6 on, every request is logged
     #[arg(short, long = "v", value_name = "LEVEL", global = true, value_parser = count::<i32>)]
-    verbosity: Option<i32>,
+    pub verbosity: Option<i32>,
 
     /// Fail when the server sent a warning
     #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    warnings_as_errors: Option<bool>,
+    pub warnings_as_errors: Option<bool>,
 
     #[command(flatten)]
     ignored: IgnoredArgs,
@@ -208,52 +209,8 @@ struct IgnoredArgs {
     vmodule: Option<String>,
 }
 
-impl ConnectionArgs {
-    pub(super) fn lower(self) -> Result<Overrides> {
-        let mut extra = HashMap::<String, Vec<String>>::new();
-        for word in &self.as_user_extra {
-            let (key, value) = read_extra(word)?;
-            extra.entry(key).or_default().push(value);
-        }
-        // As in kubectl, an empty value is as no flag, so that a script can pass a variable that may be empty.
-        let text = |text: Option<String>| text.filter(|text| !text.is_empty());
-        let file = |file: Option<OsString>| file.filter(|file| !file.is_empty()).map(PathBuf::from);
-        let path = |path: Option<OsString>| file(path).map(|path| path.to_string_lossy().into_owned());
-        Ok(Overrides {
-            kubeconfig: file(self.kubeconfig),
-            kuberc: file(self.kuberc),
-            context: text(self.kube_context),
-            cluster: text(self.cluster),
-            user: text(self.user),
-            cluster_info: Cluster {
-                server: text(self.server),
-                certificate_authority: path(self.certificate_authority),
-                insecure_skip_tls_verify: self.insecure_skip_tls_verify,
-                tls_server_name: text(self.tls_server_name),
-                disable_compression: self.disable_compression,
-                ..Cluster::default()
-            },
-            auth_info: AuthInfo {
-                token: text(self.token).map(Into::into),
-                username: text(self.username),
-                password: text(self.password).map(Into::into),
-                client_certificate: path(self.client_certificate),
-                client_key: path(self.client_key),
-                impersonate: text(self.as_user),
-                impersonate_uid: text(self.as_uid),
-                impersonate_groups: Some(self.as_group).filter(|groups| !groups.is_empty()),
-                impersonate_user_extra: Some(extra).filter(|extra| !extra.is_empty()),
-                ..AuthInfo::default()
-            },
-            loopback_credentials: self.insecure_loopback_credentials.unwrap_or_default(),
-            request_timeout: self.request_timeout.filter(|timeout| !timeout.is_zero()),
-            verbosity: self.verbosity.unwrap_or_default(),
-            warnings_as_errors: self.warnings_as_errors.unwrap_or_default(),
-        })
-    }
-}
-
-fn read_extra(word: &str) -> Result<(String, String)> {
+/// Parses `KEY=VALUE`.
+fn key_and_value(word: &str) -> Result<(String, String)> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err(Error::usage(format!("--as-user-extra {word:?} has no '=' between a key and a value"))),

@@ -1,13 +1,10 @@
-//! The arguments of `diff`, and their lowering.
+//! The arguments of `diff`.
 
 use clap::Args;
 
-use super::scope::read_one_target;
+use super::common::CommonArgs;
+use super::scope::{NamedTarget, read_one_target};
 use super::values::{DOCUMENTS, count, output_form};
-use crate::command::Access;
-use crate::command::diff::elsewhere::Elsewhere;
-use crate::command::diff::{Request, TemplateRef};
-use crate::command::targets::NamedTarget;
 use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
@@ -30,7 +27,7 @@ use crate::render::output_form::OutputForm;
     override_usage = "kubectl rollout2 diff TARGET [FROM [TO]] [OPTIONS]\n       \
                       kubectl rollout2 diff TARGET [FROM] [OTHER] [--with-...] [OPTIONS]"
 )]
-pub(super) struct DiffArgs {
+pub struct DiffArgs {
     /// The workload, as TYPE/NAME or TYPE NAME, and the revisions to compare [default: previous current]
     ///
     /// If no revision has the live template yet, the second one is live.
@@ -53,11 +50,12 @@ pub(super) struct DiffArgs {
     with_context: Option<String>,
 
     /// The revision of the other workload [default: live]
-    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
-    with_revision: Option<String>,
+    #[arg(long, value_name = "REV", allow_hyphen_values = true, value_parser = side)]
+    with_revision: Option<TemplateRef>,
 
+    /// How the changes are shown.
     #[command(flatten)]
-    format: DiffFormatArgs,
+    pub format: DiffFormatArgs,
 
     /// Print only the summary of the changes
     #[arg(long, conflicts_with = "output")]
@@ -68,11 +66,11 @@ pub(super) struct DiffArgs {
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and custom-columns=SPEC print this document in kubectl's dialect
     /// of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS), default_value = "", hide_default_value = true)]
-    output: OutputForm,
+    pub output: OutputForm,
 
     /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]
-    exit_code: bool,
+    pub exit_code: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -89,8 +87,55 @@ Examples:
 Environment:
   KUBECTL_EXTERNAL_DIFF  a program for the unified diff, called as kubectl diff calls it";
 
+/// The two templates that are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// The workload.
+    pub target: NamedTarget,
+    /// The template to compare.
+    pub from: TemplateRef,
+    /// The template to compare it with: of the same workload, or of the one elsewhere.
+    pub to: TemplateRef,
+    /// Whether the second one was not given: the current revision, or the live template that no revision has yet.
+    pub to_is_default: bool,
+    /// Where the other workload is; `None` to compare templates of one workload.
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// One side of a diff.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TemplateRef {
+    /// `live`: the workload's own template.
+    Live,
+    /// A revision.
+    Revision(RevisionWord),
+}
+
+/// Where the other workload of a comparison is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Another workload; `None` for the same type and name.
+    pub workload: Option<NamedTarget>,
+    /// Its namespace, if one is given.
+    pub namespace: Option<String>,
+    /// The context of its cluster; `None` for the same cluster or snapshot.
+    pub context: Option<String>,
+}
+
 impl DiffArgs {
-    pub(super) fn lower(self, access: &Access) -> Result<Request> {
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
+        self.sides(common).map(drop)
+    }
+
+    /// Returns what is compared.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub fn sides(&self, common: &CommonArgs) -> Result<Sides> {
         let (target, sides) = read_one_target(&self.words, "deployment/web")?;
         let (sides, other) = match sides {
             [sides @ .., other] if other.contains('/') => {
@@ -99,25 +144,30 @@ impl DiffArgs {
             sides => (sides, None),
         };
         let elsewhere = self.elsewhere(other)?;
+        let other_side = || self.with_revision.clone().unwrap_or(TemplateRef::Live);
         let (from, to) = match (sides, &elsewhere) {
             ([], None) => {
                 (TemplateRef::Revision(RevisionWord::Back(1)), TemplateRef::Revision(RevisionWord::Current))
             }
             ([from], None) => (side(from)?, TemplateRef::Revision(RevisionWord::Current)),
             ([from, to], None) => (side(from)?, side(to)?),
-            ([], Some(_)) => (TemplateRef::Live, self.with_side()?),
-            ([from], Some(_)) => (side(from)?, self.with_side()?),
+            ([], Some(_)) => (TemplateRef::Live, other_side()),
+            ([from], Some(_)) => (side(from)?, other_side()),
             ([_, rest @ ..], Some(_)) => return Err(too_many_elsewhere(rest)),
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
         let to_is_default = sides.len() < 2 && elsewhere.is_none();
-        let target = NamedTarget { namespace: access.namespace.clone(), ..target };
-        let unified = (!self.stat).then_some(self.format.context);
-        let (output, secrets, exit_code) = (self.output, self.format.secrets(), self.exit_code);
-        Ok(Request { target, from, to, to_is_default, elsewhere, output, unified, secrets, exit_code })
+        let target = NamedTarget { namespace: common.namespace().map(str::to_owned), ..target };
+        Ok(Sides { target, from, to, to_is_default, elsewhere })
     }
 
-    /// Returns where the other workload is; none to compare templates of one workload.
+    /// Returns the number of equal lines around each change of the unified diff; `None` for no diff.
+    #[must_use]
+    pub fn unified(&self) -> Option<usize> {
+        (!self.stat && !self.output.is_document()).then_some(self.format.context)
+    }
+
+    /// Returns where the other workload is; `None` to compare templates of one workload.
     fn elsewhere(&self, workload: Option<NamedTarget>) -> Result<Option<Elsewhere>> {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
         namespace.as_deref().map_or(Ok(()), untrusted::check_namespace)?;
@@ -131,10 +181,6 @@ impl DiffArgs {
             Some(_) => Err(Error::usage("--with-revision needs another workload to compare with")
                 .hint("add --with-namespace or --with-context, or a second workload")),
         }
-    }
-
-    fn with_side(&self) -> Result<TemplateRef> {
-        self.with_revision.as_deref().map_or(Ok(TemplateRef::Live), side)
     }
 }
 
@@ -157,10 +203,10 @@ fn too_many_elsewhere(rest: &[String]) -> Error {
 
 /// How the changes of a template are shown.
 #[derive(Debug, Args)]
-pub(super) struct DiffFormatArgs {
+pub struct DiffFormatArgs {
     /// Show N lines around each change of the unified diff
     #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3, value_parser = count::<usize>, allow_negative_numbers = true)]
-    pub(super) context: usize,
+    pub context: usize,
 
     /// Show values that look secret
     #[arg(long)]
@@ -169,7 +215,8 @@ pub(super) struct DiffFormatArgs {
 
 impl DiffFormatArgs {
     /// Returns whether values that look secret are shown.
-    pub(super) fn secrets(&self) -> SecretValues {
+    #[must_use]
+    pub fn secrets(&self) -> SecretValues {
         if self.show_values { SecretValues::Shown } else { SecretValues::Masked }
     }
 }

@@ -13,7 +13,7 @@ use crate::render::ui::Ui;
 /// rollout. Without a name it lists all causes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct ExplainArgs {
+pub struct ExplainArgs {
     /// The cause, such as crash-loop
     #[arg(value_name = "CAUSE", value_parser = cause)]
     cause: Option<CauseId>,

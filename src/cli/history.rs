@@ -1,14 +1,12 @@
-//! The arguments of `history`, and their lowering.
-
-use std::io::Read;
+//! The arguments of `history`.
 
 use clap::Args;
 
+use super::common::CommonArgs;
 use super::scope::ScopeArgs;
-use super::values::{TABLES, go_bool, output_form, revision, start_time};
-use crate::command::Access;
-use crate::command::history::Request;
+use super::values::{TABLES, go_bool, output_form, selected, start_time};
 use crate::error::{Error, Result};
+use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration::StartTime;
 use crate::render::output_form::OutputForm;
 
@@ -24,16 +22,17 @@ use crate::render::output_form::OutputForm;
 /// metadata is requested.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct HistoryArgs {
+pub struct HistoryArgs {
+    /// The arguments that select workloads.
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub scope: ScopeArgs,
 
     /// Show one revision, as kubectl does
     ///
     /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
-    #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
-    revision: Option<String>,
+    #[arg(long, value_name = "REVISION", allow_hyphen_values = true, value_parser = RevisionWord::read)]
+    revision: Option<RevisionWord>,
 
     /// Show what changed since a time: a duration such as 1h, a time of day such as 14:10 (UTC), or an RFC 3339 time
     ///
@@ -41,7 +40,7 @@ pub(super) struct HistoryArgs {
     /// that changed the template. If no stamp shows when a return was, AGO is "at most" the age of the revision that it
     /// replaced. BY is the field manager whose stamp fits, if there is one.
     #[arg(long, value_name = "TIME", conflicts_with = "revision", value_parser = start_time)]
-    since: Option<StartTime>,
+    pub since: Option<StartTime>,
 
     /// The output format
     ///
@@ -49,11 +48,11 @@ pub(super) struct HistoryArgs {
     /// jsonpath-as-json=TEMPLATE and custom-columns=SPEC print parts of it. With --revision, these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
     /// of json.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES), default_value = "", hide_default_value = true)]
-    output: OutputForm,
+    pub output: OutputForm,
 
     /// Leave out the lines above the rows and the last line of --since
     #[arg(long)]
-    no_headers: bool,
+    pub no_headers: bool,
 
     /// Keep managedFields in the objects that are printed
     #[arg(
@@ -74,27 +73,30 @@ Examples:
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 
 impl HistoryArgs {
-    pub(super) fn lower(mut self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
+    /// Checks the arguments. With `--since`, a command without targets is about all workloads.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&mut self, common: &CommonArgs) -> Result<()> {
         if self.since.is_some() {
             self.scope.default_to_all();
         }
-        let revision = revision(self.revision.as_deref())?;
-        let output = self.output;
-        if self.since.is_some() && output == OutputForm::Name {
+        if self.since.is_some() && self.output == OutputForm::Name {
             return Err(Error::usage("--since prints tables, JSON or YAML")
                 .hint("use -o jsonpath='{.items[*].workload.name}'"));
         }
-        let scope = self.scope.lower(access, stdin)?;
-        // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields =
-            self.show_managed_fields == Some(true) || matches!(output, OutputForm::Template(_));
-        Ok(Request {
-            scope,
-            revision,
-            since: self.since,
-            output,
-            no_headers: self.no_headers,
-            show_managed_fields,
-        })
+        self.scope.validate(common)
+    }
+
+    /// Returns the only revision to show.
+    #[must_use]
+    pub fn revision(&self) -> Option<&RevisionWord> {
+        selected(self.revision.as_ref())
+    }
+
+    /// Whether documents keep `metadata.managedFields`. kubectl drops them from JSON and YAML only.
+    #[must_use]
+    pub fn shows_managed_fields(&self) -> bool {
+        self.show_managed_fields == Some(true) || self.output.is_template()
     }
 }

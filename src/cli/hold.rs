@@ -1,13 +1,8 @@
-//! The arguments of `pause` and `resume`, and their lowering.
-
-use std::io::Read;
+//! The arguments of `pause` and `resume`.
 
 use clap::Args;
 
 use super::write::WriteArgs;
-use crate::command::Access;
-use crate::command::hold::{HoldVerb, Request};
-use crate::error::Result;
 
 /// Hold rollouts in their present state
 ///
@@ -16,9 +11,10 @@ use crate::error::Result;
 /// the current revision. For these two the annotation kubectl-rollout2/held stores the update strategy until resume.
 #[derive(Debug, Args)]
 #[command(after_help = PAUSE_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
-pub(super) struct PauseArgs {
+pub struct PauseArgs {
+    /// The workloads, and how to write.
     #[command(flatten)]
-    write: WriteArgs,
+    pub write: WriteArgs,
 }
 
 /// Resume held rollouts
@@ -27,13 +23,14 @@ pub(super) struct PauseArgs {
 /// plan; with --release-all the plan ends and the controller updates all pods.
 #[derive(Debug, Args)]
 #[command(after_help = RESUME_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
-pub(super) struct ResumeArgs {
+pub struct ResumeArgs {
+    /// The workloads, and how to write.
     #[command(flatten)]
-    write: WriteArgs,
+    pub write: WriteArgs,
 
     /// End a plan of step too, and let the controller update all pods
     #[arg(long)]
-    release_all: bool,
+    pub release_all: bool,
 }
 
 const PAUSE_EXAMPLES: &str = "\
@@ -47,17 +44,3 @@ Examples:
   kubectl rollout2 resume deployment/web
   kubectl rollout2 resume statefulset/db --release-all
   kubectl rollout2 resume cloneset/web";
-
-impl PauseArgs {
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        let (scope, options) = self.write.lower(access, stdin)?;
-        Ok(Request { scope, options, verb: HoldVerb::Pause })
-    }
-}
-
-impl ResumeArgs {
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        let (scope, options) = self.write.lower(access, stdin)?;
-        Ok(Request { scope, options, verb: HoldVerb::Resume { release_all: self.release_all } })
-    }
-}

@@ -1,14 +1,12 @@
-//! The arguments of `list`, and their lowering.
+//! The arguments of `list`.
 
 use std::time::Duration;
 
 use clap::Args;
 
-use super::scope::{may_be_name, read_targets};
+use super::common::CommonArgs;
+use super::scope::{TargetWord, may_be_name, read_targets};
 use super::values::{TABLES, Words, duration, field_path, output_form, start_time, words};
-use crate::command::Access;
-use crate::command::list::Request;
-use crate::command::targets::{TargetScope, TargetWord};
 use crate::error::{Error, Result};
 use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::selector::Selector;
@@ -16,7 +14,6 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration::StartTime;
 use crate::model::text::jsonpath::JsonPath;
 use crate::model::text::shell_command::{Word, command};
-use crate::render::list::LabelColumns;
 use crate::render::output_form::OutputForm;
 
 /// List the rollouts of a namespace or a cluster, trouble first
@@ -34,7 +31,7 @@ use crate::render::output_form::OutputForm;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
-pub(super) struct ListArgs {
+pub struct ListArgs {
     /// The types to list: deployment (deploy), daemonset (ds), statefulset (sts), or all [default: all]
     ///
     /// Types can also be separated by commas. all includes the types of OpenKruise where the server has
@@ -43,16 +40,16 @@ pub(super) struct ListArgs {
     types: Vec<String>,
 
     /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
-    selector: Option<String>,
+    #[arg(short = 'l', long, value_name = "SELECTOR", value_parser = Selector::parse, default_value = "", hide_default_value = true)]
+    pub selector: Selector,
 
     /// Select workloads by fields: metadata.name=web or metadata.namespace!=kube-system
-    #[arg(long, value_name = "SELECTOR", hide_short_help = true)]
-    field_selector: Option<String>,
+    #[arg(long, value_name = "SELECTOR", hide_short_help = true, value_parser = FieldSelector::parse, default_value = "", hide_default_value = true)]
+    pub field_selector: FieldSelector,
 
     /// List the workloads of all namespaces
     #[arg(short = 'A', long)]
-    all_namespaces: bool,
+    pub all_namespaces: bool,
 
     /// Show only these states
     ///
@@ -71,7 +68,7 @@ pub(super) struct ListArgs {
     /// A new revision changed it at its creation, and a return to an earlier revision at the write of the field manager, as
     /// in history --since. A return without such a stamp is shown if it can have been since then.
     #[arg(long, value_name = "TIME", conflicts_with = "watch", value_parser = start_time)]
-    since: Option<StartTime>,
+    pub since: Option<StartTime>,
 
     /// Exit with the code of a rollout in one of these states, as status does
     ///
@@ -85,7 +82,7 @@ pub(super) struct ListArgs {
     /// A changed row is marked with * for 10 seconds. With -o json, each change is one document on one line.
     /// Recorded objects (--from) do not change, so they are listed once.
     #[arg(short, long, conflicts_with = "fail_on_state")]
-    watch: bool,
+    pub watch: bool,
 
     /// How long to watch, such as 90s or 1h30m; 0 is no limit
     #[arg(long, value_name = "DURATION", requires = "watch", value_parser = duration)]
@@ -93,25 +90,25 @@ pub(super) struct ListArgs {
 
     /// Exit with 0 when nothing matches
     #[arg(long)]
-    allow_empty: bool,
+    pub allow_empty: bool,
 
     /// Sort by a field of the items of -o json, such as .workload.name, instead of trouble first
     ///
     /// FIELD is a JSONPath in kubectl's dialect. Numbers are sorted by value. Rollouts without a value come last.
     #[arg(long, value_name = "FIELD", conflicts_with = "watch", value_parser = field_path)]
-    sort_by: Option<JsonPath>,
+    pub sort_by: Option<JsonPath>,
 
     /// Show these labels as columns; may be repeated
     #[arg(short = 'L', long, value_name = "LABEL", value_delimiter = ',')]
-    label_columns: Vec<String>,
+    pub label_columns: Vec<String>,
 
     /// Show all labels as the last column before CAUSE
     #[arg(long)]
-    show_labels: bool,
+    pub show_labels: bool,
 
     /// Leave out the header and the last line
     #[arg(long)]
-    no_headers: bool,
+    pub no_headers: bool,
 
     /// The output format
     ///
@@ -120,7 +117,7 @@ pub(super) struct ListArgs {
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and custom-columns=SPEC print the document of json in kubectl's
     /// dialect of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES), default_value = "", hide_default_value = true)]
-    output: OutputForm,
+    pub output: OutputForm,
 }
 
 const EXAMPLES: &str = "\
@@ -162,34 +159,43 @@ const TROUBLE: &[RolloutState] = &[
 ];
 
 impl ListArgs {
-    pub(super) fn lower(self, access: &Access) -> Result<Request> {
-        let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
-        let scope = TargetScope {
-            targets: read_types(&self.types)?,
-            selector,
-            fields: self.field_selector.as_deref().map(FieldSelector::parse).transpose()?.unwrap_or_default(),
-            namespace: access.namespace.clone().filter(|_| !self.all_namespaces),
-            all_namespaces: self.all_namespaces,
-            allow_empty: self.allow_empty,
-            ..TargetScope::default()
-        };
-        let output = self.output;
-        if self.watch && !matches!(output, OutputForm::Text | OutputForm::Wide | OutputForm::Json) {
+    /// Checks the types, and that a watch can print the form of the output.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&self, _: &CommonArgs) -> Result<()> {
+        self.targets()?;
+        if self.watch && !matches!(self.output, OutputForm::Text | OutputForm::Wide | OutputForm::Json) {
             return Err(Error::usage("--watch prints tables or -o json")
                 .hint("kubectl rollout2 list --watch -o json"));
         }
-        Ok(Request {
-            scope,
-            states: if self.trouble { TROUBLE.to_vec() } else { self.states.concat() },
-            fail_on: self.fail_on_state.concat(),
-            since: self.since,
-            sort_by: self.sort_by,
-            labels: LabelColumns { keys: self.label_columns, has_all: self.show_labels },
-            output,
-            watch: self.watch,
-            timeout: self.timeout.filter(|timeout| !timeout.is_zero()),
-            no_headers: self.no_headers,
-        })
+        Ok(())
+    }
+
+    /// Returns the types to list.
+    ///
+    /// # Errors
+    /// When a word is no type.
+    pub fn targets(&self) -> Result<Vec<TargetWord>> {
+        read_types(&self.types)
+    }
+
+    /// Returns the states to show; empty for all.
+    #[must_use]
+    pub fn states(&self) -> Vec<RolloutState> {
+        if self.trouble { TROUBLE.to_vec() } else { self.states.concat() }
+    }
+
+    /// Returns the states that fail the command.
+    #[must_use]
+    pub fn failing_states(&self) -> Vec<RolloutState> {
+        self.fail_on_state.concat()
+    }
+
+    /// Returns how long to watch; `None` for no limit.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout.filter(|timeout| !timeout.is_zero())
     }
 }
 

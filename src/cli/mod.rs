@@ -1,36 +1,36 @@
-//! The command line: clap types, help text, and lowering into plain requests.
+//! The command line: the arguments of each verb, which are the requests that `command` runs, and help text.
 //!
-//! Lowering reads neither the cluster nor a file, except manifests and templates, so a usage error never reaches the
-//! cluster.
+//! Nothing here reads the cluster or a file, so a usage error never reaches the cluster.
 
-mod common;
-mod completion;
-mod diff;
-mod explain;
+pub mod common;
+pub mod completion;
+pub mod diff;
+pub mod explain;
 pub mod help;
-mod history;
-mod hold;
-mod list;
+pub mod history;
+pub mod hold;
+pub mod list;
 mod parse_error;
-mod preview;
-mod restart;
-mod scope;
-mod status;
-mod step;
-mod undo;
+pub mod preview;
+pub mod restart;
+pub mod scope;
+pub mod status;
+pub mod step;
+pub mod undo;
 mod values;
-mod version;
-mod write;
+pub mod version;
+pub mod write;
 
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::completion::PartialLine;
-use crate::command::{Command, Verb, complete};
-use crate::error::Error;
+use self::hold::{PauseArgs, ResumeArgs};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::render::appearance::Color;
+use crate::render::output_form::OutputForm;
 use crate::render::ui::Ui;
 use crate::world::World;
 
@@ -50,14 +50,18 @@ use crate::world::World;
     args_override_self = true // the last value is used, as in kubectl, since aliases put flags in front
 )]
 pub struct Arguments {
+    /// The verb.
     #[command(subcommand)]
-    verb: VerbArguments,
+    pub verb: Verb,
+    /// The flags of every verb.
     #[command(flatten)]
-    common: common::CommonArgs,
+    pub common: common::CommonArgs,
 }
 
+/// A verb with its arguments.
 #[derive(Debug, Subcommand)]
-enum VerbArguments {
+#[expect(missing_docs, reason = "clap shows the comments of the arguments")]
+pub enum Verb {
     List(list::ListArgs),
     Status(status::StatusArgs),
     History(history::HistoryArgs),
@@ -82,9 +86,9 @@ pub fn definition() -> clap::Command {
 /// The result of parsing a command line.
 pub enum ParsedArgs {
     /// A verb to run.
-    Command(Box<Command>),
+    Command(Box<Arguments>),
     /// A request of a shell for completions.
-    Completion(Box<complete::Request>),
+    Completion(Box<completion::request::Request>),
     /// Help, another text or an error was printed; exit with this code.
     Handled(Exit),
 }
@@ -103,8 +107,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     let parsed =
         definition().try_get_matches_from(&args).and_then(|matches| Arguments::from_arg_matches(&matches));
     let exit = match parsed {
-        Ok(arguments) => match refuse_namespaces_of_targets(&args).and_then(|()| arguments.lower(world)) {
-            Ok(parsed) => return parsed,
+        Ok(mut arguments) => match refuse_namespaces_of_targets(&args).and_then(|()| arguments.validate()) {
+            Ok(()) => return arguments.parsed(world),
             Err(error) => refuse(&error, &args, world),
         },
         Err(help) if !help.use_stderr() => print_help(&help.render().to_string(), &args, world),
@@ -114,6 +118,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
             print(help::color(&args), world, Exit::Usage, |ui| ui.err_styled(&help))
         }
         Err(mistake) => {
+            if let Some(error) = parse_error::of_value(&mistake) {
+                return ParsedArgs::Handled(refuse(error, &args, world));
+            }
             let program = definition();
             let verb = parse_error::verb(&args, &program); // a guess, because parsing failed
             let error = parse_error::error(&mistake, verb, &program);
@@ -151,33 +158,62 @@ fn refuse_namespaces_of_targets(args: &[OsString]) -> Result<(), Error> {
     Ok(())
 }
 
+impl Verb {
+    /// Returns the form of the output.
+    #[must_use]
+    pub fn output(&self) -> &OutputForm {
+        match self {
+            Self::List(arguments) => &arguments.output,
+            Self::Status(arguments) => &arguments.output,
+            Self::History(arguments) => &arguments.output,
+            Self::Diff(arguments) => &arguments.output,
+            Self::Preview(arguments) => &arguments.output,
+            Self::Undo(arguments) => &arguments.write.output,
+            Self::Restart(arguments) => &arguments.write.output,
+            Self::Pause(arguments) => &arguments.write.output,
+            Self::Resume(arguments) => &arguments.write.output,
+            Self::Step(arguments) => &arguments.output,
+            Self::Version(arguments) => &arguments.output,
+            Self::Completion(_) | Self::Explain(_) => &OutputForm::Text,
+        }
+    }
+}
+
 impl Arguments {
+    /// Checks the arguments, and completes them with what one flag says of another.
+    ///
+    /// # Errors
+    /// Usage errors.
+    fn validate(&mut self) -> Result<()> {
+        let common = &self.common;
+        common.validate()?;
+        match &mut self.verb {
+            Verb::List(arguments) => arguments.validate(common),
+            Verb::Status(arguments) => arguments.validate(common),
+            Verb::History(arguments) => arguments.validate(common),
+            Verb::Diff(arguments) => arguments.validate(common),
+            Verb::Preview(arguments) => arguments.validate(common),
+            Verb::Undo(arguments) => arguments.validate(common),
+            Verb::Restart(arguments) => arguments.validate(common),
+            Verb::Pause(PauseArgs { write }) | Verb::Resume(ResumeArgs { write, .. }) => {
+                write.validate(common, false)
+            }
+            Verb::Step(arguments) => arguments.validate(common),
+            Verb::Completion(_) | Verb::Explain(_) | Verb::Version(_) => Ok(()),
+        }
+    }
+
     /// Returns the command, or prints the text that the verb is about.
-    fn lower(self, world: &mut World) -> Result<ParsedArgs, Error> {
-        let (access, color) = self.common.lower()?;
-        let printed = |world: &mut World, write: &dyn Fn(&mut Ui)| {
-            Ok(ParsedArgs::Handled(print(Color::Auto, world, Exit::Done, write)))
-        };
-        let verb = match self.verb {
-            VerbArguments::List(arguments) => Verb::List(arguments.lower(&access)?),
-            VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&access, &mut world.stdin)?),
-            VerbArguments::History(arguments) => Verb::History(arguments.lower(&access, &mut world.stdin)?),
-            VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&access, &mut world.stdin)?),
-            VerbArguments::Pause(arguments) => Verb::Hold(arguments.lower(&access, &mut world.stdin)?),
-            VerbArguments::Resume(arguments) => Verb::Hold(arguments.lower(&access, &mut world.stdin)?),
-            VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&access)?)),
-            VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&access, &mut world.stdin)?),
-            VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&access)?),
-            VerbArguments::Preview(arguments) => {
-                Verb::Preview(Box::new(arguments.lower(&access, &mut world.stdin)?))
+    fn parsed(self, world: &mut World) -> ParsedArgs {
+        let exit = match &self.verb {
+            Verb::Completion(arguments) => {
+                print(Color::Auto, world, Exit::Done, |ui| ui.out_text(arguments.script))
             }
-            VerbArguments::Completion(arguments) => {
-                return printed(world, &|ui| ui.out_text(arguments.script));
-            }
-            VerbArguments::Explain(arguments) => return printed(world, &|ui| arguments.print(ui)),
-            VerbArguments::Version(arguments) => return printed(world, &|ui| arguments.print(ui)),
+            Verb::Explain(arguments) => print(Color::Auto, world, Exit::Done, |ui| arguments.print(ui)),
+            Verb::Version(arguments) => print(Color::Auto, world, Exit::Done, |ui| arguments.print(ui)),
+            _ => return ParsedArgs::Command(Box::new(self)),
         };
-        Ok(ParsedArgs::Command(Box::new(Command { access, color, verb })))
+        ParsedArgs::Handled(exit)
     }
 }
 

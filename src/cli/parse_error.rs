@@ -13,6 +13,11 @@ pub(super) fn is_missing_verb(clap_error: &clap::Error) -> bool {
     matches!(clap_error.kind(), MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
+/// Returns the error of a parser of ours for a value. It has its own words, as those of kubectl, and its secrets are not masked.
+pub(super) fn of_value(clap_error: &clap::Error) -> Option<&Error> {
+    std::error::Error::source(clap_error)?.downcast_ref()
+}
+
 /// Turns a parse error into an error with one sentence and a hint at the help.
 pub(super) fn error(clap_error: &clap::Error, verb: Option<&str>, program: &clap::Command) -> Error {
     let verb_words = verb.map(|verb| format!(" {verb}")).unwrap_or_default();

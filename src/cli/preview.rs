@@ -1,14 +1,12 @@
-//! The arguments of `preview`, and their lowering.
+//! The arguments of `preview`.
 
 use std::ffi::OsString;
-use std::io::Read;
 
 use clap::Args;
 
+use super::common::CommonArgs;
 use super::diff::DiffFormatArgs;
 use super::values::{DOCUMENTS, fixed_form, go_bool};
-use crate::command::Access;
-use crate::command::preview::{ApplyArgs, Request, input_of};
 use crate::error::{Error, Result};
 use crate::render::output_form::OutputForm;
 
@@ -19,53 +17,54 @@ use crate::render::output_form::OutputForm;
 /// one, then which pods are replaced and how many at a time. Nothing is written.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct PreviewArgs {
+pub struct PreviewArgs {
     /// The manifests: a file, a directory, a URL, or - for standard input
     #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',')]
-    files: Vec<String>,
+    pub files: Vec<String>,
 
     /// The directory of a kustomization
     #[arg(short, long, value_name = "DIR", conflicts_with_all = ["files", "recursive"])]
-    kustomize: Option<String>,
+    pub kustomize: Option<String>,
 
     /// Read subdirectories too
     #[arg(short = 'R', long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    recursive: Option<bool>,
+    pub recursive: Option<bool>,
 
     /// Apply only objects with these labels
     #[arg(short = 'l', long, value_name = "SELECTOR")]
-    selector: Option<String>,
+    pub selector: Option<String>,
 
     /// Preview a server-side apply
     #[arg(long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    server_side: Option<bool>,
+    pub server_side: Option<bool>,
 
     /// With --server-side: take over the fields of other managers
     #[arg(long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    force_conflicts: Option<bool>,
+    pub force_conflicts: Option<bool>,
 
     /// The field manager of the apply
     #[arg(long, value_name = "MANAGER")]
-    field_manager: Option<String>,
+    pub field_manager: Option<String>,
 
     /// How kubectl validates the manifests
     #[arg(long, value_name = "strict|warn|ignore|true|false")]
-    validate: Option<String>,
+    pub validate: Option<String>,
 
     /// Print a unified diff of the templates too
     #[arg(long, conflicts_with = "output")]
-    diff: bool,
+    pub diff: bool,
 
+    /// How the changes are shown.
     #[command(flatten)]
-    format: DiffFormatArgs,
+    pub format: DiffFormatArgs,
 
     /// The output format
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = fixed_form(DOCUMENTS), default_value = "", hide_default_value = true)]
-    output: OutputForm,
+    pub output: OutputForm,
 
     /// Exit with 1 when something rolls out, and with 2 or more after an error
     #[arg(long)]
-    exit_code: bool,
+    pub exit_code: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -78,52 +77,58 @@ Environment:
   KUBECTL                the program to run [default: KUBECTL_PATH of kubectl 1.37, or kubectl]
   KUBECTL_EXTERNAL_DIFF  a program for --diff, called as kubectl diff calls it";
 
-/// The field manager of `kubectl apply` by default.
-const CLIENT_SIDE: &str = "kubectl-client-side-apply";
-
 impl PreviewArgs {
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        let (output, exit_code, secrets) = (self.output.clone(), self.exit_code, self.format.secrets());
-        let unified = self.diff.then_some(self.format.context);
-        let apply = self.apply(access, stdin)?;
-        Ok(Request { apply, output, unified, secrets, exit_code })
-    }
-
-    fn apply(self, access: &Access, stdin: &mut dyn Read) -> Result<ApplyArgs> {
+    /// Checks that there are manifests, and that standard input is read once.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
         if self.files.is_empty() && self.kustomize.is_none() {
             return Err(
                 Error::usage("no manifest is given: use -f or -k").hint("kubectl rollout2 preview --help")
             );
         }
-        if access.snapshot.is_some() {
+        if common.from.is_some() {
             return Err(Error::usage("kubectl cannot apply to recorded objects: preview needs a cluster")
                 .hint("kubectl rollout2 preview --help"));
         }
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Error::usage("standard input cannot be used for multiple arguments"));
         }
-        let input = input_of(&self.files, stdin);
-        Ok(self.apply_args(input))
+        Ok(())
     }
 
-    /// Returns what `kubectl apply` is called with.
-    fn apply_args(self, input: Result<Vec<u8>>) -> ApplyArgs {
+    /// Returns the number of equal lines around each change of the unified diff; `None` for no diff.
+    #[must_use]
+    pub fn unified(&self) -> Option<usize> {
+        self.diff.then_some(self.format.context)
+    }
+
+    /// Returns the flags of `kubectl apply` that select the manifests.
+    pub fn manifest_flags(&self) -> impl Iterator<Item = OsString> {
         let files = self.files.iter().map(|file| format!("--filename={file}"));
         let kustomize = self.kustomize.iter().map(|directory| format!("--kustomize={directory}"));
         let recursive = self.recursive.map(|is_set| format!("--recursive={is_set}"));
         let selector = self.selector.iter().map(|selector| format!("--selector={selector}"));
-        let manifests = files.chain(kustomize).chain(recursive).chain(selector).map(OsString::from);
+        files.chain(kustomize).chain(recursive).chain(selector).map(OsString::from)
+    }
+
+    /// Returns the flags of `kubectl apply` that say how to apply the manifests.
+    pub fn apply_flags(&self) -> impl Iterator<Item = OsString> {
         let server_side = self.server_side.map(|is_set| format!("--server-side={is_set}"));
         let force = self.force_conflicts.map(|is_set| format!("--force-conflicts={is_set}"));
         let manager = self.field_manager.iter().map(|manager| format!("--field-manager={manager}"));
         let validate = self.validate.iter().map(|validate| format!("--validate={validate}"));
-        let how = server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from);
-        let default = if self.server_side == Some(true) { "kubectl" } else { CLIENT_SIDE };
-        ApplyArgs {
-            manifests: manifests.collect(),
-            how: how.collect(),
-            field_manager: self.field_manager.clone().unwrap_or_else(|| default.to_owned()),
-            input,
+        server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from)
+    }
+
+    /// Returns the field manager of the applied objects.
+    #[must_use]
+    pub fn field_manager(&self) -> &str {
+        match &self.field_manager {
+            Some(manager) => manager,
+            None if self.server_side == Some(true) => "kubectl",
+            None => "kubectl-client-side-apply",
         }
     }
 }
@@ -140,9 +145,8 @@ mod tests {
         preview: PreviewArgs,
     }
 
-    fn args(words: &[&str]) -> ApplyArgs {
-        let words = [&["preview"], words].concat();
-        PreviewLine::try_parse_from(words).unwrap().preview.apply_args(Ok(Vec::new()))
+    fn args(words: &[&str]) -> PreviewArgs {
+        PreviewLine::try_parse_from([&["preview"], words].concat()).unwrap().preview
     }
 
     #[test]
@@ -158,8 +162,8 @@ mod tests {
             "--validate=false",
         ];
         let args = self::args(&given);
-        assert_eq!([args.manifests, args.how].concat(), given);
-        assert_eq!(args.field_manager, "ci");
-        assert_eq!(self::args(&[]).field_manager, "kubectl-client-side-apply");
+        assert_eq!(args.manifest_flags().chain(args.apply_flags()).collect::<Vec<_>>(), given);
+        assert_eq!(args.field_manager(), "ci");
+        assert_eq!(self::args(&[]).field_manager(), "kubectl-client-side-apply");
     }
 }

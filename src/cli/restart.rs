@@ -1,15 +1,12 @@
-//! The arguments of `restart`, and their lowering.
-
-use std::io::Read;
+//! The arguments of `restart`.
 
 use clap::Args;
 
+use super::common::CommonArgs;
 use super::status::UndoOnFailureArgs;
 use super::write::{WaitArgs, WriteArgs};
-use crate::command::Access;
-use crate::command::restart::Request;
-use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
+use crate::model::follow::FollowOptions;
 
 /// Restart all pods of workloads with a rollout
 ///
@@ -18,29 +15,31 @@ use crate::error::Result;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 #[command(mut_arg("undo_on_failure", |arg| arg.requires("wait")))]
-pub(super) struct RestartArgs {
+pub struct RestartArgs {
+    /// The workloads, and how to write.
     #[command(flatten)]
-    write: WriteArgs,
+    pub write: WriteArgs,
 
     /// Delete the pods that block a StatefulSet, lowest ordinal first, each after the replacement of the one before is ready
     ///
     /// Implies --wait, with a --timeout of 10m.
     #[arg(long)]
-    replace_stuck_pods: bool,
+    pub replace_stuck_pods: bool,
 
     /// Write nothing if new pods cannot start: something that the template names is missing, or a quota or a
     /// limit refuses them
     ///
     /// Also if that cannot be read. Without this flag, it is a warning.
     #[arg(long)]
-    strict: bool,
+    pub strict: bool,
 
     /// Set the change-cause
     #[arg(long, value_name = "TEXT")]
-    cause: Option<String>,
+    pub cause: Option<String>,
 
+    /// Whether to wait for the rollout.
     #[command(flatten)]
-    wait: WaitArgs,
+    pub wait: WaitArgs,
 
     #[command(flatten)]
     undo: UndoOnFailureArgs,
@@ -55,11 +54,19 @@ Examples:
   kubectl rollout2 restart ads/agent --dry-run";
 
 impl RestartArgs {
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        let (scope, options) = self.write.lower(access, stdin)?;
-        let options = self.wait.lower(options, self.replace_stuck_pods)?;
-        let wait = options.wait.map(|options| self.undo.lower(options));
-        let options = ChangeOptions { wait, strict: self.strict, ..options };
-        Ok(Request { scope, options, change_cause: self.cause })
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
+        self.write.validate(common, false)?;
+        self.wait.validate(&self.write, self.replace_stuck_pods)
+    }
+
+    /// Returns how to follow the rollout after the write; `None` without `--wait`.
+    #[must_use]
+    pub fn follow_options(&self) -> Option<FollowOptions> {
+        let options = self.wait.options(&self.write, self.replace_stuck_pods)?;
+        Some(self.undo.added_to(options))
     }
 }

@@ -1,26 +1,47 @@
-//! The arguments that select workloads, and their lowering: `TYPE/NAME`, `TYPE NAME...`, `TYPE`, a selector, manifests.
+//! The arguments that select workloads: `TYPE/NAME`, `TYPE NAME...`, `TYPE`, a selector, manifests.
 
-use std::io::Read;
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::go_bool;
-use crate::command::Access;
-use crate::command::targets::manifest::{self, check_stdin_once};
-use crate::command::targets::{NamedTarget, TargetScope, TargetWord};
+use super::common::CommonArgs;
+use super::values::{check_stdin_once, go_bool};
 use crate::error::{Error, Result};
-use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::selector::Selector;
-use crate::model::kind;
 use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
+use crate::model::kind::{self, Kind};
+use crate::model::text::shell_command::{Word, command};
 use crate::model::text::untrusted;
+use crate::world::InputPath;
 
 /// The heading of these arguments in help.
 const SELECTING: &str = "Selecting workloads";
 
+/// One target on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetWord {
+    /// One object.
+    Named(&'static dyn Kind, String),
+    /// Every object of a kind.
+    All(&'static dyn Kind),
+    /// Every object of a kind that `all` includes where the server has it.
+    IfServed(&'static dyn Kind),
+}
+
+/// The one workload of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedTarget {
+    /// Its kind.
+    pub kind: &'static dyn Kind,
+    /// Its name.
+    pub name: String,
+    /// The namespace (`-n`).
+    pub namespace: Option<String>,
+}
+
 /// The arguments that select workloads.
 #[derive(Debug, Args)]
-pub(super) struct ScopeArgs {
+pub struct ScopeArgs {
     /// The workloads: TYPE/NAME..., TYPE NAME..., or TYPE for all of a type
     ///
     /// TYPE is deployment (deploy), daemonset (ds), statefulset (sts), cloneset, asts or ads of OpenKruise, a
@@ -29,38 +50,33 @@ pub(super) struct ScopeArgs {
     targets: Vec<String>,
 
     /// Select workloads by labels: app=web,tier!=cache or 'env in (prod,test)'
-    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = SELECTING)]
-    selector: Option<String>,
+    #[arg(short = 'l', long, value_name = "SELECTOR", help_heading = SELECTING, value_parser = Selector::parse, default_value = "", hide_default_value = true)]
+    pub selector: Selector,
 
     /// Select the workloads in these manifests: a file, a directory, a pattern, or - for standard input
-    #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',', help_heading = SELECTING)]
-    files: Vec<String>,
+    #[arg(short, long = "filename", value_name = "FILE|DIR|-", value_delimiter = ',', help_heading = SELECTING, value_parser = manifest_path)]
+    pub files: Vec<InputPath>,
 
     /// Read subdirectories too
     #[arg(
         short = 'R', long, value_name = "BOOL", value_parser = go_bool, num_args = 0..=1, require_equals = true,
         default_missing_value = "true", help_heading = SELECTING, hide_short_help = true
     )]
-    recursive: Option<bool>,
+    pub recursive: Option<bool>,
 
     /// Select workloads in all namespaces
     #[arg(short = 'A', long, help_heading = SELECTING)]
-    all_namespaces: bool, // overrides -n, as in kubectl get
+    pub all_namespaces: bool, // overrides -n, as in kubectl get
 
     /// Exit with 0 when nothing matches
     #[arg(long, help_heading = SELECTING, hide_short_help = true)]
-    allow_empty: bool,
+    pub allow_empty: bool,
 }
 
 impl ScopeArgs {
     /// Whether a word is among the targets.
     pub(super) fn has_target(&self, word: &str) -> bool {
         self.targets.iter().any(|target| target == word)
-    }
-
-    /// Whether the command is about all namespaces.
-    pub(super) fn is_for_all_namespaces(&self) -> bool {
-        self.all_namespaces
     }
 
     /// Selects all workloads if the command has no TARGET.
@@ -70,32 +86,37 @@ impl ScopeArgs {
         }
     }
 
-    /// Returns the scope: the workloads that the words name, each one a `TargetWord`, and where to search them. Reads the
-    /// manifests.
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<TargetScope> {
-        let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
-        let origins = manifest::origins(&self.files)?;
-        let targets = match self.targets.as_slice() {
-            [] if !origins.is_empty() => Vec::new(),
-            [_, ..] if !origins.is_empty() => {
-                return Err(Error::usage(
-                    "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
-                ));
-            }
-            words => read_workload_targets(words, selector != Selector::default())?,
-        };
-        check_stdin_once(origins.iter().chain(&access.snapshot))?;
-        let namespace = access.namespace.clone().filter(|_| !self.all_namespaces);
-        Ok(TargetScope {
-            targets,
-            selector,
-            fields: FieldSelector::default(),
-            namespace,
-            all_namespaces: self.all_namespaces,
-            allow_empty: self.allow_empty,
-            manifests: manifest::read(&origins, self.recursive.unwrap_or_default(), stdin),
-        })
+    /// Checks the targets, and that standard input is read once.
+    ///
+    /// # Errors
+    /// Usage errors with kubectl's messages.
+    pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
+        self.targets()?;
+        check_stdin_once(self.files.iter().chain(&common.from))
     }
+
+    /// Returns the targets; empty if there are manifests.
+    ///
+    /// # Errors
+    /// As [`ScopeArgs::validate`].
+    pub fn targets(&self) -> Result<Vec<TargetWord>> {
+        match self.targets.as_slice() {
+            [] if !self.files.is_empty() => Ok(Vec::new()),
+            [_, ..] if !self.files.is_empty() => Err(Error::usage(
+                "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
+            )),
+            words => read_workload_targets(words, self.selector != Selector::default()),
+        }
+    }
+}
+
+/// Parses a value of `-f`. A URL is not supported: this program has no trust settings for other servers; `curl` has.
+fn manifest_path(word: &str) -> Result<InputPath> {
+    if word.starts_with("http://") || word.starts_with("https://") {
+        let hint = command("curl -sSL {} | kubectl rollout2 ... -f -", [Word::text(word, "URL")]);
+        return Err(Error::usage("-f does not fetch from a URL").hint(hint));
+    }
+    Ok(PathBuf::from(word).into())
 }
 
 /// Parses the words of a command line as kubectl's resource builder does.
@@ -242,7 +263,6 @@ fn mixed_forms() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::kind::Kind;
     use crate::model::kind::daemon_set::DaemonSet;
     use crate::model::kind::deployment::Deployment;
     use crate::model::kind::stateful_set::StatefulSet;
@@ -278,6 +298,15 @@ mod tests {
         let built_in = [every(&DaemonSet), every(&Deployment), every(&StatefulSet)];
         assert_eq!(all[..3], built_in);
         assert!(all[3..].iter().all(|word| matches!(word, TargetWord::IfServed(_))));
+    }
+
+    #[test]
+    fn a_url_is_no_manifest() {
+        assert_eq!(manifest_path("a.yaml").unwrap(), InputPath::Path("a.yaml".into()));
+        assert_eq!(manifest_path("-").unwrap(), InputPath::Stdin);
+        let error = manifest_path("https://x/y.yaml").unwrap_err();
+        assert_eq!(error.hint_text(), Some("curl -sSL https://x/y.yaml | kubectl rollout2 ... -f -"));
+        assert!(check_stdin_once(&[InputPath::Stdin, InputPath::Stdin]).is_err());
     }
 
     #[test]

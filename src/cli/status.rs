@@ -1,22 +1,20 @@
-//! The arguments of `status`, and their lowering. Other verbs follow rollouts with some of them.
+//! The arguments of `status`. Other verbs follow rollouts with some of them.
 
-use std::io::Read;
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args};
 
+use super::common::CommonArgs;
 use super::scope::ScopeArgs;
 use super::values::{
-    DOCUMENTS, Words, WordsOr, count, duration, go_bool, output_form, positive_duration, revision,
+    DOCUMENTS, Words, WordsOr, count, duration, go_bool, output_form, positive_duration, selected,
     start_time, words,
 };
-use crate::command::Access;
-use crate::command::status::Request;
-use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
 use crate::model::cause::{AllowedRestarts, CauseId};
 use crate::model::follow::{FollowOptions, Goal, UndoScope};
+use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration::{self, StartTime};
 use crate::render::output_form::OutputForm;
 
@@ -36,9 +34,10 @@ pub(super) const GOAL: &str = "Goal and time limits";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
-pub(super) struct StatusArgs {
+pub struct StatusArgs {
+    /// The arguments that select workloads.
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub scope: ScopeArgs,
 
     /// Follow the rollouts until they end
     ///
@@ -47,38 +46,38 @@ pub(super) struct StatusArgs {
         short, long, value_name = "BOOL", value_parser = go_bool, action = ArgAction::Set,
         num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true"
     )]
-    watch: bool,
+    pub watch: bool,
 
     /// Wait for workloads that do not exist yet, for this long at most; then exit with 1
     ///
     /// Each named workload must exist, and a selection must find at least one. For workloads that a controller
     /// creates some time after kubectl apply. --timeout begins afterwards.
     #[arg(long, value_name = "DURATION", value_parser = positive_duration, hide_short_help = true)]
-    wait_for_creation: Option<Duration>,
+    pub wait_for_creation: Option<Duration>,
 
     /// Fail unless the current revision is this one
     ///
     /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
-    #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
-    revision: Option<String>,
+    #[arg(long, value_name = "REVISION", allow_hyphen_values = true, value_parser = RevisionWord::read)]
+    revision: Option<RevisionWord>,
 
     /// Print kubectl's lines on a terminal too, instead of a live display
     ///
     /// Lines are also printed when TERM is dumb or CI is set.
     #[arg(long)]
-    plain: bool,
+    pub plain: bool,
 
     /// Show each pod: its node, state and restarts
     #[arg(long, conflicts_with = "output")]
-    pods: bool,
+    pub pods: bool,
 
     /// The output format: json is one document per line for each change, then one with the verdict
     ///
     /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and
     /// custom-columns=SPEC print them in kubectl's dialect of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS), default_value = "", hide_default_value = true)]
-    output: OutputForm,
+    pub output: OutputForm,
 
     /// The goal to wait for
     ///
@@ -117,8 +116,8 @@ pub(super) struct StatusArgs {
     undo: UndoOnFailureArgs,
 
     /// Roll back to this revision [default: the one that served before]
-    #[arg(long, value_name = "REVISION", requires = "undo_on_failure", allow_hyphen_values = true, hide_short_help = true, help_heading = GOAL)]
-    undo_to: Option<String>,
+    #[arg(long, value_name = "REVISION", requires = "undo_on_failure", allow_hyphen_values = true, hide_short_help = true, help_heading = GOAL, value_parser = RevisionWord::read)]
+    undo_to: Option<RevisionWord>,
 
     /// Roll back a rollout that was complete before the command only if it began after TIME [default: 10m]
     ///
@@ -144,69 +143,62 @@ Examples:
   kubectl rollout2 status all --from snapshot.yaml";
 
 impl StatusArgs {
-    pub(super) fn lower(mut self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        if self.scope.is_for_all_namespaces() {
+    /// Checks the arguments. With `-A`, a command without targets is about all workloads.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&mut self, common: &CommonArgs) -> Result<()> {
+        if self.scope.all_namespaces {
             self.scope.default_to_all();
         }
-        let output = self.output;
-        if matches!(output, OutputForm::Template(_)) && self.watch && access.snapshot.is_none() {
+        let follows = self.watch && common.from.is_none();
+        if self.output.is_template() && follows {
             return Err(
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );
         }
-        if self.wait_for_creation.is_some() && access.snapshot.is_some() {
+        if self.wait_for_creation.is_some() && common.from.is_some() {
             return Err(Error::usage("--wait-for-creation needs a cluster: recorded objects do not change")
                 .hint("remove --from, or --wait-for-creation"));
         }
-        let revision = revision(self.revision.as_deref())?;
         let is_split = self.watch && self.scope.has_target("false");
-        let scope = self.scope.lower(access, stdin);
-        let scope = scope.map_err(|error| {
+        self.scope.validate(common).map_err(|error| {
             if is_split { error.hint("to read once: --watch=false, in one word") } else { error }
         })?;
-        let options = FollowOptions {
+        if follows {
+            check_limits(&self.options())?;
+        }
+        if self.undo.undo_on_failure.is_none() {
+            return Ok(());
+        }
+        if self.scope.all_namespaces {
+            return Err(Error::usage("--undo-on-failure writes, and -A is allowed only for reads")
+                .hint("select a namespace with -n"));
+        }
+        if !follows {
+            return Err(Error::usage(
+                "--undo-on-failure must follow the rollout: remove --watch=false and --from",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the goal, the expected revision, the deadlines and the timeout.
+    #[must_use]
+    pub fn options(&self) -> FollowOptions {
+        self.undo.added_to(FollowOptions {
             goal: self.until.unwrap_or_default(),
-            revision,
+            revision: selected(self.revision.as_ref()).cloned(),
             stable: self.stable,
             wait_held: self.wait_held,
-            fail_on: self.fail_on,
+            fail_on: self.fail_on.clone(),
             deadline: self.deadline.filter(|deadline| !deadline.is_zero()),
-            undo_to: self::revision(self.undo_to.as_deref())?,
+            undo_to: selected(self.undo_to.as_ref()).cloned(),
             release_since: self.since,
             replace_stuck_pods: self.replace_stuck_pods,
-            ..self.timeouts.lower()
-        };
-        let options = self.undo.lower(options);
-        if self.watch && access.snapshot.is_none() {
-            check_limits(&options)?;
-        }
-        if self.undo.undo_on_failure.is_some() {
-            check_undo(self.watch, &scope, access)?;
-        }
-        Ok(Request {
-            scope,
-            output,
-            watch: self.watch,
-            plain: self.plain,
-            pods: self.pods,
-            wait_for_creation: self.wait_for_creation,
-            options,
+            ..self.timeouts.options()
         })
     }
-}
-
-/// Rejects `--undo-on-failure` where nothing is followed or may be written.
-fn check_undo(watch: bool, scope: &TargetScope, access: &Access) -> Result<()> {
-    if scope.all_namespaces {
-        return Err(Error::usage("--undo-on-failure writes, and -A is allowed only for reads")
-            .hint("select a namespace with -n"));
-    }
-    if !watch || access.snapshot.is_some() {
-        return Err(Error::usage(
-            "--undo-on-failure must follow the rollout: remove --watch=false and --from",
-        ));
-    }
-    Ok(())
 }
 
 const GOALS: &Words<Goal> = &[
@@ -260,7 +252,7 @@ pub(super) const GRACE: &str = "30s";
 /// The time limits of following.
 #[derive(Debug, Args)]
 #[command(next_help_heading = GOAL)]
-pub(super) struct TimeoutArgs {
+pub struct TimeoutArgs {
     /// How long to follow, such as 90s or 1h30m; 0 is no limit
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
     pub(super) timeout: Option<Duration>,
@@ -284,7 +276,8 @@ pub(super) struct TimeoutArgs {
 }
 
 impl TimeoutArgs {
-    pub(super) fn lower(&self) -> FollowOptions {
+    /// Returns these limits.
+    pub(super) fn options(&self) -> FollowOptions {
         let timeout = self.timeout.filter(|limit| !limit.is_zero());
         let allowed_restarts = AllowedRestarts(self.allow_restarts);
         FollowOptions { timeout, fail_fast: self.fail_fast, allowed_restarts, ..FollowOptions::default() }
@@ -315,7 +308,7 @@ pub(super) fn timeout(word: &str) -> Result<Duration, &'static str> {
 
 /// Whether to roll back a failed rollout.
 #[derive(Debug, Args)]
-pub(super) struct UndoOnFailureArgs {
+pub struct UndoOnFailureArgs {
     /// Roll back a failed rollout to the revision that served before, and wait for it
     ///
     /// A workload is rolled back only while it still has the template that it had when following began.
@@ -340,7 +333,7 @@ const UNDO_SCOPES: &Words<UndoScope> = &[
 
 impl UndoOnFailureArgs {
     /// Returns the options with the flag and its implied options.
-    pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
+    pub(super) fn added_to(&self, options: FollowOptions) -> FollowOptions {
         let Some(scope) = self.undo_on_failure else { return options };
         FollowOptions {
             undo_on_failure: Some(scope),

@@ -1,18 +1,14 @@
-//! The arguments of `undo`, and their lowering.
-
-use std::io::Read;
+//! The arguments of `undo`.
 
 use clap::Args;
 
+use super::common::CommonArgs;
 use super::values::start_time;
 use super::write::{WaitArgs, WriteArgs};
-use crate::command::Access;
-use crate::command::undo::Request;
-use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::diff::SecretValues;
-use crate::model::follow::Goal;
+use crate::model::follow::{FollowOptions, Goal};
 use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration::StartTime;
 
@@ -25,21 +21,22 @@ use crate::model::text::go_duration::StartTime;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide_short_help(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
-pub(super) struct UndoArgs {
+pub struct UndoArgs {
+    /// The workloads, and how to write.
     #[command(flatten)]
-    write: WriteArgs,
+    pub write: WriteArgs,
 
     /// Roll back to this revision
     ///
     /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), stable (the one that
     /// served before the rollout began), the name of its ReplicaSet or ControllerRevision, hash:HASH, or a
     /// prefix of its digest.
-    #[arg(long, visible_alias = "to", value_name = "REVISION", allow_hyphen_values = true)]
-    to_revision: Option<String>,
+    #[arg(long, visible_alias = "to", value_name = "REVISION", allow_hyphen_values = true, value_parser = target_revision)]
+    to_revision: Option<TargetRevision>,
 
     /// Show the changes without a terminal too
     #[arg(long)]
-    diff: bool,
+    pub diff: bool,
 
     /// Show values that look secret
     #[arg(long, hide_short_help = true)]
@@ -61,18 +58,18 @@ pub(super) struct UndoArgs {
     /// After an undo that they block, this completes it, and does not reverse it. Implies --wait, with a
     /// --timeout of 10m.
     #[arg(long)]
-    replace_stuck_pods: bool,
+    pub replace_stuck_pods: bool,
 
     /// Write nothing if new pods cannot start: something that the template names is missing, or a quota or a
     /// limit refuses them
     ///
     /// Also if that cannot be read. Without this flag, it is a warning.
     #[arg(long, hide_short_help = true)]
-    strict: bool,
+    pub strict: bool,
 
     /// Apply the rollback even if another client changed the workload meanwhile
     #[arg(long)]
-    force: bool,
+    pub force: bool,
 
     /// Ask nothing on a terminal
     ///
@@ -81,7 +78,7 @@ pub(super) struct UndoArgs {
     /// Without a terminal it never asks: it warns, and refuses a type without names, -l or --failed, a
     /// revision of --failed that nothing proves to work, and --to previous or -N for what was undone just before.
     #[arg(short, long, conflicts_with = "interactive")]
-    yes: bool,
+    pub yes: bool,
 
     /// Roll back only what failed or is stuck, to the revision that served before
     ///
@@ -89,24 +86,25 @@ pub(super) struct UndoArgs {
     /// this needs --yes without a terminal. A rollback is never taken back. Without a TARGET, it looks at all
     /// workloads of the namespace, and with -A of all namespaces; a script needs --yes then.
     #[arg(long, conflicts_with = "to_revision")]
-    failed: bool,
+    pub failed: bool,
 
     /// With --failed: only what changed since a time: 30m, 14:10 (UTC), or an RFC 3339 time
     ///
     /// The template decides, as in list --since. What is left out is listed.
     #[arg(long, value_name = "TIME", requires = "failed", value_parser = start_time, hide_short_help = true)]
-    since: Option<StartTime>,
+    pub since: Option<StartTime>,
 
     /// Set the change-cause [default: the revision's]
     #[arg(long, value_name = "TEXT")]
-    cause: Option<String>,
+    pub cause: Option<String>,
 
     /// Update the last-applied annotation of kubectl apply to the revision
     #[arg(long, hide_short_help = true)]
     sync_last_applied: bool,
 
+    /// Whether to wait for the rollout.
     #[command(flatten)]
-    wait: WaitArgs,
+    pub wait: WaitArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -121,45 +119,63 @@ Examples:
   kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
 impl UndoArgs {
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
-        let word = self.to_revision.as_deref().filter(|word| *word != "stable");
-        let word = word.map(RevisionWord::read).transpose()?;
-        let counts_back = matches!(word, Some(RevisionWord::Back(_)));
-        let to_revision = match word {
-            // In kubectl 0 is the default.
-            Some(RevisionWord::Number(0)) => TargetRevision::Default,
-            Some(word) => TargetRevision::Named(word),
-            None if self.to_revision.is_some() => TargetRevision::Stable,
-            None if self.failed => TargetRevision::StableOrPrevious,
-            None => TargetRevision::Default,
-        };
-        let mut write = self.write;
+    /// Checks the arguments. With `--failed`, a command without targets is about all workloads.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&mut self, common: &CommonArgs) -> Result<()> {
         if self.failed {
-            write.default_to_all();
-            write.may_select_all_namespaces = true;
+            self.write.scope.default_to_all();
         }
-        let (scope, options) = write.lower(access, stdin)?;
-        let mut options = self.wait.lower(options, self.replace_stuck_pods)?;
-        if let Some(wait) = &mut options.wait {
-            wait.goal = Goal::RolledBack;
-        }
-        Ok(Request {
-            scope,
-            to_revision,
-            counts_back,
-            undo_options: UndoOptions {
-                resume: self.resume,
-                keep_hold: self.keep_hold,
-                sync_last_applied: self.sync_last_applied,
-                change_cause: self.cause,
-            },
-            options: ChangeOptions { strict: self.strict, ..options },
-            diff: self.diff,
-            secrets: if self.show_values { SecretValues::Shown } else { SecretValues::Masked },
-            force: self.force,
-            yes: self.yes,
-            failed: self.failed,
-            since: self.since,
-        })
+        self.write.validate(common, self.failed)?;
+        self.wait.validate(&self.write, self.replace_stuck_pods)
     }
+
+    /// Returns the revision to roll back to.
+    #[must_use]
+    pub fn target(&self) -> TargetRevision {
+        let default = if self.failed { TargetRevision::StableOrPrevious } else { TargetRevision::Default };
+        self.to_revision.clone().unwrap_or(default)
+    }
+
+    /// Whether the user counted back to the revision: `previous`, `-N`.
+    #[must_use]
+    pub fn counts_back(&self) -> bool {
+        matches!(self.to_revision, Some(TargetRevision::Named(RevisionWord::Back(_))))
+    }
+
+    /// Returns what the rollback changes besides the template.
+    #[must_use]
+    pub fn undo_options(&self) -> UndoOptions {
+        UndoOptions {
+            resume: self.resume,
+            keep_hold: self.keep_hold,
+            sync_last_applied: self.sync_last_applied,
+            change_cause: self.cause.clone(),
+        }
+    }
+
+    /// Returns whether values that look secret are shown.
+    #[must_use]
+    pub fn secrets(&self) -> SecretValues {
+        if self.show_values { SecretValues::Shown } else { SecretValues::Masked }
+    }
+
+    /// Returns how to follow the rollout after the write; `None` without `--wait`.
+    #[must_use]
+    pub fn follow_options(&self) -> Option<FollowOptions> {
+        let options = self.wait.options(&self.write, self.replace_stuck_pods)?;
+        Some(FollowOptions { goal: Goal::RolledBack, ..options })
+    }
+}
+
+/// Parses the revision to roll back to. In kubectl 0 is the default.
+fn target_revision(word: &str) -> Result<TargetRevision> {
+    if word == "stable" {
+        return Ok(TargetRevision::Stable);
+    }
+    Ok(match RevisionWord::read(word)? {
+        RevisionWord::Number(0) => TargetRevision::Default,
+        word => TargetRevision::Named(word),
+    })
 }

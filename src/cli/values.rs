@@ -5,16 +5,19 @@ use std::ffi::OsStr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::builder::{
+    PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
+};
 use clap::{Arg, Command};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration;
 use crate::model::text::go_duration::StartTime;
 use crate::model::text::jsonpath::JsonPath;
 use crate::render::output_form::OutputForm;
 use crate::render::template_form::{CustomColumns, TemplateForm, in_braces};
+use crate::world::InputPath;
 
 const NEEDS_UNIT: &str = "expected a duration with a unit, such as 90s or 1h30m";
 const NEEDS_SECONDS: &str = "expected a duration such as 30s or 2m, or a number of seconds";
@@ -80,10 +83,25 @@ pub(super) fn field_path(word: &str) -> Result<JsonPath, String> {
         .map_err(|why| format!("error parsing jsonpath {word}, {why}"))
 }
 
-/// Returns the revision of a verb's `--revision`, if it selects one. As in kubectl, 0 selects none.
-pub(super) fn revision(word: Option<&str>) -> Result<Option<RevisionWord>> {
-    let word = word.map(RevisionWord::read).transpose()?;
-    Ok(word.filter(|word| *word != RevisionWord::Number(0)))
+/// Returns the revision of a flag, if it selects one. As in kubectl, 0 selects none.
+pub(super) fn selected(revision: Option<&RevisionWord>) -> Option<&RevisionWord> {
+    revision.filter(|word| **word != RevisionWord::Number(0))
+}
+
+/// Parses the path of a file or a directory, or `-` for standard input.
+pub(super) fn input_path() -> impl TypedValueParser<Value = InputPath> {
+    PathBufValueParser::new().map(InputPath::from)
+}
+
+/// Checks that not more than one path is standard input.
+///
+/// # Errors
+/// When two are.
+pub(super) fn check_stdin_once<'a>(paths: impl IntoIterator<Item = &'a InputPath>) -> Result<()> {
+    if paths.into_iter().filter(|path| **path == InputPath::Stdin).count() > 1 {
+        return Err(Error::usage("standard input cannot be used for multiple arguments"));
+    }
+    Ok(())
 }
 
 /// The forms of a document.

@@ -14,10 +14,10 @@ const KUBECTL: &str = "1.36";
 /// Print the version
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct VersionArgs {
+pub struct VersionArgs {
     /// The output format
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = fixed_form(DOCUMENTS), default_value = "", hide_default_value = true)]
-    output: OutputForm,
+    pub output: OutputForm,
 
     /// Has no effect: the version of the server is never read. kubectl version has the flag
     #[arg(

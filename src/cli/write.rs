@@ -1,17 +1,16 @@
-//! The arguments of the verbs that write, `--wait` among them, and their lowering.
+//! The arguments of the verbs that write, `--wait` among them.
 
-use std::io::Read;
 use std::time::Duration;
 
 use clap::Args;
 
+use super::common::CommonArgs;
 use super::scope::ScopeArgs;
 use super::status::{GOAL, TimeoutArgs};
 use super::values::{Words, go_bool, output_form};
-use crate::command::Access;
-use crate::command::targets::TargetScope;
-use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
+use crate::model::api::managed_fields::FIELD_MANAGER;
+use crate::model::follow::FollowOptions;
 use crate::render::output_form::OutputForm;
 use crate::world::InputPath;
 
@@ -20,19 +19,20 @@ const WRITING: &str = "Writing";
 
 /// The workloads, and how to write.
 #[derive(Debug, Args)]
-pub(super) struct WriteArgs {
+pub struct WriteArgs {
+    /// The arguments that select workloads.
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub scope: ScopeArgs,
 
     /// Write nothing: client shows the change, server also lets the API server validate it
-    #[arg(long, value_name = "client|server|none", num_args = 0..=1, require_equals = true, default_missing_value = "client", help_heading = WRITING)]
-    dry_run: Option<String>,
+    #[arg(long, value_name = "client|server|none", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none", hide_default_value = true, value_parser = DryRun::read, help_heading = WRITING)]
+    pub dry_run: DryRun,
 
     /// The output format: the name, the object after the change, or (with --dry-run=client) the patch
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and custom-columns=SPEC print the object as kubectl does.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(FORMS), default_value = "", hide_default_value = true, help_heading = WRITING)]
-    output: OutputForm,
+    pub output: OutputForm,
 
     /// Keep managedFields in the objects that are printed
     #[arg(
@@ -43,15 +43,37 @@ pub(super) struct WriteArgs {
 
     /// Ask for confirmation before each write
     #[arg(short, long, help_heading = WRITING)]
-    interactive: bool,
+    pub interactive: bool,
 
     /// The field manager that owns the changed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = WRITING, hide_short_help = true)]
-    field_manager: String,
+    pub field_manager: String,
+}
 
-    /// Whether -A is no mistake: for what failed, wherever it is.
-    #[arg(skip)]
-    pub(super) may_select_all_namespaces: bool,
+/// The value of `--dry-run`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DryRun {
+    /// Write.
+    #[default]
+    None,
+    /// Send nothing to the API server.
+    Client,
+    /// Send the write as a dry run: the API server validates it and stores nothing.
+    Server,
+}
+
+impl DryRun {
+    /// Parses the value as kubectl does, with the deprecated booleans.
+    pub(super) fn read(word: &str) -> Result<Self> {
+        match word {
+            "none" | "false" => Ok(Self::None),
+            "client" | "true" => Ok(Self::Client),
+            "server" => Ok(Self::Server),
+            other => Err(Error::usage(format!(
+                "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
+            ))),
+        }
+    }
 }
 
 const FORMS: &Words<OutputForm> = &[
@@ -62,77 +84,56 @@ const FORMS: &Words<OutputForm> = &[
 ];
 
 impl WriteArgs {
-    /// Selects all workloads of the namespace if the command has no TARGET.
-    pub(super) fn default_to_all(&mut self) {
-        self.scope.default_to_all();
-    }
-
-    /// Lowers the flags of a verb.
-    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<(TargetScope, ChangeOptions)> {
-        let dry_run = dry_run(self.dry_run.as_deref())?;
-        let output = self.output;
-        if output == OutputForm::Patch && dry_run != DryRun::Client {
+    /// Checks the flags of a verb. `may_select_all_namespaces` says that -A is no mistake: for what failed, wherever it is.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&self, common: &CommonArgs, may_select_all_namespaces: bool) -> Result<()> {
+        if self.output == OutputForm::Patch && self.dry_run != DryRun::Client {
             return Err(
                 Error::usage("-o patch prints the patch instead of sending it").hint("add --dry-run=client")
             );
         }
-        if self.interactive && access.snapshot == Some(InputPath::Stdin) {
+        if self.interactive && common.from == Some(InputPath::Stdin) {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
-        let scope = self.scope.lower(access, stdin)?;
-        if scope.all_namespaces && !self.may_select_all_namespaces {
+        self.scope.validate(common)?;
+        if self.scope.all_namespaces && !may_select_all_namespaces {
             return Err(Error::usage(
                 "this verb writes, and -A is allowed only for verbs that read and for undo --failed",
             )
             .hint("select a namespace with -n"));
         }
-        if access.snapshot.is_some() && dry_run == DryRun::None {
+        if common.from.is_some() && self.dry_run == DryRun::None {
             return Err(
                 Error::usage("a snapshot cannot be changed").hint("to see the change: add --dry-run=client")
             );
         }
-        // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields =
-            self.show_managed_fields == Some(true) || matches!(output, OutputForm::Template(_));
-        let options = ChangeOptions {
-            dry_run,
-            output,
-            show_managed_fields,
-            field_manager: self.field_manager,
-            interactive: self.interactive,
-            ..ChangeOptions::default()
-        };
-        Ok((scope, options))
+        Ok(())
     }
-}
 
-/// Parses `--dry-run` as kubectl does, with the deprecated booleans.
-pub(super) fn dry_run(word: Option<&str>) -> Result<DryRun> {
-    match word {
-        None | Some("none" | "false") => Ok(DryRun::None),
-        Some("client" | "true") => Ok(DryRun::Client),
-        Some("server") => Ok(DryRun::Server),
-        Some(other) => Err(Error::usage(format!(
-            "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
-        ))),
+    /// Whether documents keep `metadata.managedFields`. kubectl drops them from JSON and YAML only.
+    #[must_use]
+    pub fn shows_managed_fields(&self) -> bool {
+        self.show_managed_fields == Some(true) || self.output.is_template()
     }
 }
 
 /// Whether to wait for the rollout, and the time limits.
 #[derive(Debug, Args)]
 #[command(next_help_heading = GOAL)]
-pub(super) struct WaitArgs {
+pub struct WaitArgs {
     /// Follow the rollout until it ends, and exit with the code of status
     ///
     /// All workloads are written first, and then followed together under one timeout. The exit code is 4 when
     /// another client changes the template meanwhile. A rollback that is skipped because the revision is
     /// live already is followed too, since its rollout may not be complete.
     #[arg(long)]
-    wait: bool,
+    pub wait: bool,
 
     /// Print kubectl's lines on a terminal too, instead of a live display
     #[arg(long, hide_short_help = true)]
-    plain: bool,
+    pub plain: bool,
 
     #[command(flatten)]
     timeouts: TimeoutArgs,
@@ -153,28 +154,38 @@ impl WaitArgs {
         Ok(())
     }
 
-    /// Returns the options with the flags added. `--replace-stuck-pods` implies `--wait`, except in a dry run.
-    pub(super) fn lower(&self, options: ChangeOptions, replace_stuck_pods: bool) -> Result<ChangeOptions> {
-        let options = ChangeOptions { replace_stuck_pods, ..options };
-        let is_dry_run = options.dry_run != DryRun::None;
+    /// Checks the flags against those of the write. `--replace-stuck-pods` implies `--wait`, except in a dry run.
+    ///
+    /// # Errors
+    /// Usage errors.
+    pub(super) fn validate(&self, write: &WriteArgs, replace_stuck_pods: bool) -> Result<()> {
+        let is_dry_run = write.dry_run != DryRun::None;
         if !self.wait && (!replace_stuck_pods || is_dry_run) {
-            return self.refuse_options_of_wait().map(|()| options);
+            return self.refuse_options_of_wait();
         }
         if is_dry_run {
             return Err(Error::usage("--wait cannot be used with --dry-run, which changes nothing"));
         }
         let flag = if self.wait { "--wait" } else { "--replace-stuck-pods" };
-        if !matches!(options.output, OutputForm::Text | OutputForm::Name) {
+        if !matches!(write.output, OutputForm::Text | OutputForm::Name) {
             return Err(Error::usage(format!(
                 "{flag} prints lines, so it cannot be used with this output format"
             ))
             .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
         }
-        let mut wait = self.timeouts.lower();
-        if !self.wait && self.timeouts.timeout.is_none() {
-            wait.timeout = Some(REPLACEMENT_TIMEOUT);
+        Ok(())
+    }
+
+    /// Returns how to follow the rollout after the write; `None` without `--wait`.
+    pub(super) fn options(&self, write: &WriteArgs, replace_stuck_pods: bool) -> Option<FollowOptions> {
+        let is_implied = replace_stuck_pods && write.dry_run == DryRun::None;
+        if !self.wait && !is_implied {
+            return None;
         }
-        wait.replace_stuck_pods = replace_stuck_pods;
-        Ok(ChangeOptions { wait: Some(wait), plain: self.plain, ..options })
+        let mut options = FollowOptions { replace_stuck_pods, ..self.timeouts.options() };
+        if !self.wait && self.timeouts.timeout.is_none() {
+            options.timeout = Some(REPLACEMENT_TIMEOUT);
+        }
+        Some(options)
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-pub use crate::cluster::kubeconfig::KubeconfigList;
-use crate::cluster::kubeconfig::names;
+use super::inputs;
+use crate::cli::completion::request::{Lookup, Request};
+use crate::cluster::kubeconfig::{KubeconfigList, names};
 use crate::cluster::list::ListQuery;
 use crate::cluster::notice::Listener;
 use crate::cluster::objects::read::read_revisions;
@@ -20,54 +21,12 @@ use crate::model::api::resource_type::NAMESPACE;
 use crate::model::kind::{Kind, Workload};
 use crate::model::text::untrusted::is_object_name;
 use crate::model::view::history::History;
-use crate::render::completion::{self, Candidate, Directive};
+use crate::render::completion::{self, Candidate};
 use crate::render::history::changes;
 use crate::world::World;
 
 /// How long a lookup may take, with the credential plugin. Those of clouds take more than a second.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// The completion of one word.
-#[derive(Clone, Debug, Default)]
-pub struct Request {
-    /// The cluster or the snapshot to read from.
-    pub access: Access,
-    /// The beginning of the word, as typed so far.
-    pub typed: String,
-    /// The candidates that need no lookup.
-    pub known: Vec<Candidate>,
-    /// The candidates to look up.
-    pub lookup: Option<Lookup>,
-    /// The instruction for the shell.
-    pub directive: Directive,
-}
-
-/// Candidates to look up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lookup {
-    /// The names of workloads.
-    Names {
-        /// The kinds to list.
-        kinds: Vec<&'static dyn Kind>,
-        /// What to write before each name: `deploy/`, or nothing.
-        prefix: String,
-        /// The names that are on the line already.
-        exclude: Vec<String>,
-    },
-    /// The revisions of one workload, newest first.
-    Revisions {
-        /// The kind.
-        kind: &'static dyn Kind,
-        /// The name.
-        name: String,
-        /// Whether the current revision comes last, as it is the least useful one for an undo.
-        current_last: bool,
-    },
-    /// Namespaces.
-    Namespaces,
-    /// Names in the kubeconfig.
-    Kubeconfig(KubeconfigList),
-}
 
 /// Prints the candidates, read from the source that `open` returns. Opens it only for a lookup in a cluster. Ignores errors
 /// of the lookup, because a shell has no place to show them.
@@ -78,8 +37,8 @@ pub async fn run(
 ) -> Exit {
     world.stdin_is_terminal = false; // a credential plugin must not prompt in the middle of a line
     let mut candidates = request.known;
-    if let Some(lookup) = &request.lookup {
-        let found = timeout(LOOKUP_TIMEOUT, look_up(open, lookup, &request.access, world)).await;
+    if let (Some(lookup), Some(common)) = (&request.lookup, &request.common) {
+        let found = timeout(LOOKUP_TIMEOUT, look_up(open, lookup, &inputs::access(common), world)).await;
         candidates.splice(0..0, found.ok().and_then(Result::ok).unwrap_or_default());
     }
     let mut offered = BTreeSet::new();
@@ -100,8 +59,14 @@ async fn look_up(
     access: &Access,
     world: &mut World,
 ) -> Result<Vec<Candidate>> {
-    if let Lookup::Kubeconfig(list) = lookup {
-        let names = names(*list, &access.overrides, &world.environment)?;
+    let list = match lookup {
+        Lookup::Contexts => Some(KubeconfigList::Contexts),
+        Lookup::Clusters => Some(KubeconfigList::Clusters),
+        Lookup::Users => Some(KubeconfigList::Users),
+        Lookup::Names { .. } | Lookup::Revisions { .. } | Lookup::Namespaces => None,
+    };
+    if let Some(list) = list {
+        let names = names(list, &access.overrides, &world.environment)?;
         return Ok(names.into_iter().map(|(name, description)| Candidate::new(name, description)).collect());
     }
     let source = open(access, world, Listener::new(|_| ()))?;

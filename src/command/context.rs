@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
+use super::inputs::Inputs;
 use super::stop_signals::StopSignals;
-use crate::cluster::source::{Access, ContextSource, Source};
+use crate::cli::common::CommonArgs;
+use crate::cluster::source::{ContextSource, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::diff::SecretValues;
@@ -20,8 +22,10 @@ pub struct Context<'a> {
     pub source: &'a Source,
     /// The contexts that the command names, each with its source.
     pub contexts: &'a [ContextSource],
-    /// The flags that chose the source, for programs that connect to it too.
-    pub access: &'a Access,
+    /// The flags of every verb.
+    pub common: &'a CommonArgs,
+    /// What the arguments name outside of the command line.
+    pub(super) inputs: &'a Inputs,
     /// Whether printed objects have their secret-looking values.
     pub secret_values: SecretValues,
     /// The environment variables, the signals that stop the command, and the processes of the host.
@@ -44,7 +48,7 @@ impl Context<'_> {
         let named = self.contexts.iter().filter_map(|context| context.source.as_ref().ok());
         let others = named.filter(|source| !std::ptr::eq(*source, self.source)).map(Source::warnings);
         let warnings = self.source.warnings() + others.sum::<usize>();
-        let is_error = self.access.overrides.warnings_as_errors && warnings > 0;
+        let is_error = self.inputs.access.overrides.warnings_as_errors && warnings > 0;
         is_error.then(|| Error::new(ErrorKind::Refused, format!("{} received", plural(warnings, "warning"))))
     }
 

@@ -97,22 +97,26 @@ pub(super) async fn run(
     outcome
 }
 
-/// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
+/// Ends a verb that wrote: at once, or with `wait` once every rollout in `written` has ended. A
 /// workload in `written` is the object that our write returned; if another client changes its template later, it fails.
-pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>) -> CommandOutcome {
-    let (context, change) = (writer.context, writer.options);
-    let (Some(options), Source::Cluster(cluster), false) = (&change.wait, context.source, written.is_empty())
-    else {
+pub(super) async fn after_change(
+    writer: &mut Writer<'_>,
+    written: Vec<Workload>,
+    wait: Option<FollowOptions>,
+    plain: bool,
+) -> CommandOutcome {
+    let (context, request) = (writer.context, writer.request);
+    let (Some(options), Source::Cluster(cluster), false) = (wait, context.source, written.is_empty()) else {
         return writer.take_outcome();
     };
     let following = Following {
-        options: FollowOptions { expect_found_template: true, ..options.clone() },
+        options: FollowOptions { expect_found_template: true, ..options },
         output: &OutputForm::Text,
-        draws: writer.ui.can_draw() && !change.plain && change.output == OutputForm::Text,
+        draws: writer.ui.can_draw() && !plain && request.output == OutputForm::Text,
         names: NameContext::of(&written),
         configuration: NamedConfiguration::default(),
         shows_pods: false,
-        field_manager: &change.field_manager,
+        field_manager: &request.field_manager,
         context,
     };
     let so_far = writer.take_outcome();

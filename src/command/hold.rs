@@ -3,10 +3,11 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
-use super::writing_verb::{ChangeOptions, DryRun, PreparedWrite, Writer};
+use super::writing_verb::{PreparedWrite, Writer};
+use crate::cli::write::{DryRun, WriteArgs};
 use crate::cluster::objects::read::{or_note, read_revisions, reread};
 use crate::command::context::Context;
-use crate::command::targets::{TargetScope, read_for_write};
+use crate::command::targets::read_for_write;
 use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
 use crate::model::change::write_result::MAX_CONFLICTS;
@@ -18,17 +19,6 @@ use crate::render::hold as words;
 use crate::render::output_form::OutputForm;
 use crate::render::owner_warnings::before_a_hold;
 use crate::render::ui::Ui;
-
-/// The arguments of `pause` and `resume`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The workloads to pause or resume.
-    pub scope: TargetScope,
-    /// Which of the two verbs.
-    pub verb: HoldVerb,
-    /// The options of the write.
-    pub options: ChangeOptions,
-}
 
 /// Which of the two verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +33,15 @@ pub enum HoldVerb {
 }
 
 /// Pauses or resumes the workloads one after another.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let (mut writer, workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
-    writer.print_selection(&request.scope, &workloads);
-    let change = async |workload, writer: &mut Writer<'_>| match request.verb {
+pub(super) async fn run(
+    request: &WriteArgs,
+    verb: HoldVerb,
+    context: &Context<'_>,
+    ui: &mut Ui,
+) -> Result<CommandOutcome> {
+    let (mut writer, workloads) = Writer::select(request, false, context, ui).await?;
+    writer.print_selection(&workloads);
+    let change = async |workload, writer: &mut Writer<'_>| match verb {
         HoldVerb::Pause => pause_workload(workload, writer).await,
         HoldVerb::Resume { release_all } => resume_workload(workload, release_all, writer).await,
     };
@@ -152,7 +147,7 @@ async fn is_rolled_back(workload: &Workload, writer: &mut Writer<'_>) -> Result<
 
 /// Whether a note is about a write to come: in a dry run, and before a question.
 fn is_planned(writer: &Writer<'_>) -> bool {
-    !writer.is_real() || writer.options.interactive
+    !writer.is_real() || writer.request.interactive
 }
 
 /// Writes, and prints notes about the write: before the question, if one is asked, and else after the write.
@@ -168,12 +163,12 @@ async fn write(
         HoldVerb::Pause => ("pause", "paused", "its pause was prepared"),
         HoldVerb::Resume { .. } => ("resume", "resumed", "it was to be resumed"),
     };
-    if writer.options.interactive {
+    if writer.request.interactive {
         writer.ui.err_lines(std::mem::take(&mut notes));
     }
     // A plan releases pods batch by batch, which `step --dry-run` shows.
     let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| after.held().plan().is_some());
-    if writer.options.dry_run == DryRun::Client && writer.options.output == OutputForm::Text && !has_plan() {
+    if writer.request.dry_run == DryRun::Client && writer.request.output == OutputForm::Text && !has_plan() {
         let source = writer.context.source;
         let read = match observed.pods {
             Some(_) => Ok(observed.clone()),

@@ -1,7 +1,7 @@
 //! The verbs: each reads objects, decides, and prints or patches. One file a verb.
 //!
-//! `cli` parses the command line into the plain requests that are defined here. `render` formats the
-//! output.
+//! The arguments of a verb, in `cli`, are its request. [`inputs`] reads what they name outside of the command line. `render`
+//! formats the output.
 
 pub mod complete;
 pub mod context;
@@ -10,6 +10,7 @@ mod event_loop;
 pub mod follow;
 pub mod history;
 pub mod hold;
+mod inputs;
 pub mod list;
 mod patch;
 mod preflight;
@@ -23,13 +24,12 @@ pub mod undo;
 mod undo_on_failure;
 pub mod writing_verb;
 
-pub use crate::cluster::kubeconfig::overrides;
+use crate::cli::common::CommonArgs;
+use crate::cli::{Arguments, Verb};
 use crate::cluster::notice::Listener;
-pub use crate::cluster::source::Access;
-use crate::cluster::source::{ContextSource, Source};
+use crate::cluster::source::{Access, ContextSource, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
-use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::{error_document, with_errors};
 use crate::render::message_writer::MessageWriter;
@@ -38,148 +38,106 @@ use crate::render::ui::Ui;
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
+use hold::HoldVerb;
+use inputs::Inputs;
 
-/// A parsed command line.
-#[derive(Debug)]
-pub struct Command {
-    /// The cluster or the snapshot to read from.
-    pub access: Access,
-    /// When to use colour.
-    pub color: Color,
-    /// The verb and its own options.
-    pub verb: Verb,
+/// Returns the exit code of the process.
+fn process_exit(verb: &Verb, exit: Exit) -> Exit {
+    match verb {
+        Verb::Diff(request) if request.exit_code => diff::diff_exit(exit),
+        Verb::Preview(request) if request.exit_code => diff::diff_exit(exit),
+        _ => exit,
+    }
 }
 
-/// The verb and its own options.
-#[derive(Debug)]
-pub enum Verb {
-    /// Lists rollouts.
-    List(list::Request),
-    /// Shows the revisions of workloads.
-    History(history::Request),
-    /// Shows the differences between two templates of a workload.
-    Diff(diff::Request),
-    /// Shows what applying manifests would do to rollouts.
-    Preview(Box<preview::Request>),
-    /// Rolls workloads back to an earlier revision.
-    Undo(undo::Request),
-    /// Pauses or resumes rollouts.
-    Hold(hold::Request),
-    /// Replaces every pod.
-    Restart(restart::Request),
-    /// Shows or follows the status of rollouts.
-    Status(status::Request),
-    /// Releases an update batch by batch.
-    Step(Box<step::Request>),
+/// Whether the table of a template has headers.
+fn has_headers(verb: &Verb) -> bool {
+    match verb {
+        Verb::List(request) => !request.no_headers,
+        Verb::History(request) => !request.no_headers,
+        _ => true,
+    }
 }
 
-impl Verb {
-    /// Returns the exit code of the process.
-    fn process_exit(&self, exit: Exit) -> Exit {
-        match self {
-            Self::Diff(request) if request.exit_code => diff::diff_exit(exit),
-            Self::Preview(request) if request.exit_code => diff::diff_exit(exit),
-            _ => exit,
-        }
+/// Whether a verb prints one document after another, and its errors after them.
+fn is_stream(verb: &Verb, output: &OutputForm) -> bool {
+    match verb {
+        Verb::Status(_) | Verb::Step(_) => true,
+        Verb::List(request) => request.watch,
+        Verb::Diff(_) | Verb::Preview(_) => false,
+        // As kubectl, they print an object after another as YAML.
+        _ => *output == OutputForm::Yaml,
     }
+}
 
-    /// Returns the form of its output.
-    fn output(&self) -> &OutputForm {
-        match self {
-            Self::List(request) => &request.output,
-            Self::History(request) => &request.output,
-            Self::Status(request) => &request.output,
-            Self::Diff(request) => &request.output,
-            Self::Preview(request) => &request.output,
-            Self::Undo(request) => &request.options.output,
-            Self::Hold(request) => &request.options.output,
-            Self::Restart(request) => &request.options.output,
-            Self::Step(request) => &request.output,
+async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome, Error> {
+    match verb {
+        Verb::List(request) if request.watch => Box::pin(list::watch::run(request, context, ui)).await,
+        Verb::List(request) => Box::pin(list::run(request, context, ui)).await,
+        Verb::History(request) => match request.since {
+            Some(start) => Box::pin(history::since::run(request, start, context, ui)).await,
+            None => Box::pin(history::run(request, context, ui)).await,
+        },
+        Verb::Status(request) => Box::pin(status::run(request, context, ui)).await,
+        Verb::Diff(request) => Box::pin(diff::run(request, context, ui)).await,
+        Verb::Preview(request) => Box::pin(preview::run(request, context, ui)).await,
+        Verb::Undo(request) => Box::pin(undo::run(request, context, ui)).await,
+        Verb::Pause(request) => Box::pin(hold::run(&request.write, HoldVerb::Pause, context, ui)).await,
+        Verb::Resume(request) => {
+            let verb = HoldVerb::Resume { release_all: request.release_all };
+            Box::pin(hold::run(&request.write, verb, context, ui)).await
         }
+        Verb::Restart(request) => Box::pin(restart::run(request, context, ui)).await,
+        Verb::Step(request) => Box::pin(step::run(request, context, ui)).await,
+        Verb::Completion(_) | Verb::Explain(_) | Verb::Version(_) => Ok(CommandOutcome::default()), // `cli` prints their text
     }
+}
 
-    /// Returns the contexts that it names beside the one that the flags choose.
-    fn named_contexts(&self) -> Vec<String> {
-        let Self::Diff(request) = self else { return Vec::new() };
-        request.elsewhere.iter().filter_map(|elsewhere| elsewhere.context.clone()).collect()
-    }
-
-    /// Whether the table of a template has headers.
-    fn has_headers(&self) -> bool {
-        match self {
-            Self::List(request) => !request.no_headers,
-            Self::History(request) => !request.no_headers,
-            _ => true,
-        }
-    }
-
-    /// Whether it prints one document after another, and its errors after them.
-    fn is_stream(&self) -> bool {
-        match self {
-            Self::Status(_) | Self::Step(_) => true,
-            Self::List(request) => request.watch,
-            // As kubectl, they print an object after another as YAML.
-            Self::History(_) | Self::Undo(_) | Self::Hold(_) | Self::Restart(_) => {
-                *self.output() == OutputForm::Yaml
-            }
-            Self::Diff(_) | Self::Preview(_) => false,
-        }
-    }
-
-    async fn run(&self, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome, Error> {
-        match self {
-            Self::List(request) if request.watch => Box::pin(list::watch::run(request, context, ui)).await,
-            Self::List(request) => Box::pin(list::run(request, context, ui)).await,
-            Self::History(request) => match request.since {
-                Some(start) => Box::pin(history::since::run(request, start, context.source, ui)).await,
-                None => Box::pin(history::run(request, context, ui)).await,
-            },
-            Self::Status(request) => Box::pin(status::run(request, context, ui)).await,
-            Self::Diff(request) => Box::pin(diff::run(request, context, ui)).await,
-            Self::Preview(request) => Box::pin(preview::run(request, context, ui)).await,
-            Self::Undo(request) => Box::pin(undo::run(request, context, ui)).await,
-            Self::Hold(request) => Box::pin(hold::run(request, context, ui)).await,
-            Self::Restart(request) => Box::pin(restart::run(request, context, ui)).await,
-            Self::Step(request) => Box::pin(step::run(request, context, ui)).await,
-        }
-    }
+/// Returns the contexts that a verb names beside the one that the flags choose.
+fn named_contexts(verb: &Verb, common: &CommonArgs) -> Vec<String> {
+    let Verb::Diff(request) = verb else { return Vec::new() };
+    let elsewhere = request.sides(common).ok().and_then(|sides| sides.elsewhere);
+    elsewhere.into_iter().filter_map(|elsewhere| elsewhere.context).collect()
 }
 
 /// Runs a command on the source that `open` returns, and returns its exit code.
 pub async fn run(
     open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source, Error>,
-    command: Command,
+    arguments: Arguments,
     world: &mut World,
 ) -> Exit {
-    let access = &command.access;
-    let messages = MessageWriter::new(world.err.clone(), &world.environment, command.color);
-    if access.snapshot.is_none() {
-        messages.set_cluster_flags(access.overrides.cluster_flags());
-    }
-    let opened = open(access, world, listener(messages.clone(), None)).map(|source| {
-        let named = command.verb.named_contexts().into_iter();
+    let messages = MessageWriter::new(world.err.clone(), &world.environment, arguments.common.color);
+    let Arguments { verb, common } = &arguments;
+    let opened = Inputs::read(&arguments, world).and_then(|inputs| {
+        let access = &inputs.access;
+        if access.snapshot.is_none() {
+            messages.set_cluster_flags(access.overrides.cluster_flags());
+        }
+        let source = open(access, world, listener(messages.clone(), None))?;
         let open = |name: String| {
             let listener = listener(messages.clone(), Some(name.clone()));
             ContextSource::open(name, access, world, listener)
         };
-        (source, named.map(open).collect::<Vec<_>>())
+        let contexts: Vec<_> = named_contexts(verb, common).into_iter().map(open).collect();
+        Ok((inputs, source, contexts))
     });
-    let mut ui = Ui::with(messages, world, command.color);
+    let mut ui = Ui::with(messages, world, common.color);
     let (ran, warnings) = match &opened {
-        Ok((source, contexts)) => {
+        Ok((inputs, source, contexts)) => {
             let secret_values = context::secret_values(&world.environment);
-            let context = Context { source, contexts, access, secret_values, world };
-            (command.verb.run(&context, &mut ui).await, context.warnings_error())
+            let context = Context { source, contexts, common, inputs, secret_values, world };
+            (run_verb(verb, &context, &mut ui).await, context.warnings_error())
         }
         Err(error) => (Err(error.clone()), None),
     };
     // `step` prints its errors as documents.
-    let printed_error_documents = ran.is_ok() && matches!(command.verb, Verb::Step(_));
+    let printed_error_documents = ran.is_ok() && matches!(verb, Verb::Step(_));
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     outcome.errors.extend(warnings);
     outcome.print_errors(&mut ui);
-    if command.verb.output().is_document() && !printed_error_documents {
-        let printed = print_documents(&command.verb, &mut outcome, &mut ui);
+    let form = verb.output();
+    if form.is_document() && !printed_error_documents {
+        let printed = print_documents(verb, form, &mut outcome, &mut ui);
         outcome.errors.extend(printed.err());
         outcome.print_errors(&mut ui);
     }
@@ -189,11 +147,11 @@ pub async fn run(
     }
     let exit = outcome.worst_exit();
     if ui.finish().is_ok() {
-        return command.verb.process_exit(exit);
+        return process_exit(verb, exit);
     }
     // `finish` printed the error.
     ui.err_lines(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
-    command.verb.process_exit(exit.worst(Exit::Error))
+    process_exit(verb, exit.worst(Exit::Error))
 }
 
 /// Prints the document of a command with its errors, or the errors after a stream of documents. A template is for the document
@@ -201,20 +159,24 @@ pub async fn run(
 ///
 /// # Errors
 /// When the document does not have what a template asks for.
-fn print_documents(verb: &Verb, outcome: &mut CommandOutcome, ui: &mut Ui) -> Result<(), Error> {
-    let form = verb.output();
-    let error = |error: &Error| error_document(error, verb.process_exit(error.exit()).code());
-    let is_template = matches!(form, OutputForm::Template(_));
+fn print_documents(
+    verb: &Verb,
+    form: &OutputForm,
+    outcome: &mut CommandOutcome,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    let error = |error: &Error| error_document(error, process_exit(verb, error.exit()).code());
+    let is_template = form.is_template();
     let errors: Vec<_> = outcome.printed.iter().filter(|_| !is_template).map(error).collect();
     let document = outcome.document.take();
-    if document.is_none() && verb.is_stream() {
+    if document.is_none() && is_stream(verb, form) {
         for error in &errors {
             ui.out_streamed(error, form);
         }
         return Ok(());
     }
     with_errors(document, errors)
-        .map_or(Ok(()), |document| ui.out_document(&document, form, verb.has_headers()))
+        .map_or(Ok(()), |document| ui.out_document(&document, form, has_headers(verb)))
 }
 
 /// Returns a listener that prints the notices of the transport to stderr, with the context that the command names, if it does.

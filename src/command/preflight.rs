@@ -8,7 +8,8 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::writing_verb::{DryRun, PreparedWrite, Writer};
+use super::writing_verb::{PreparedWrite, Writer};
+use crate::cli::write::DryRun;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
 use crate::cluster::source::Source;
@@ -210,7 +211,7 @@ pub(super) fn print_findings(
     writer: &Writer<'_>,
 ) -> Result<bool> {
     let Some(findings) = findings else { return Ok(false) };
-    if writer.options.strict {
+    if writer.strict {
         refuse(after, findings)?;
     }
     warn(after, findings, &writer.ui.messages());
@@ -234,8 +235,8 @@ pub(super) async fn write_beside_check(
 /// Whether a change is checked before its write, where the result can stop it: with `--strict`, where the user is asked, and
 /// in a client's dry run.
 pub(super) fn is_first(writer: &Writer<'_>) -> bool {
-    let options = writer.options;
-    options.strict || options.interactive || options.dry_run == DryRun::Client || writer.ui.can_ask()
+    let request = writer.request;
+    writer.strict || request.interactive || request.dry_run == DryRun::Client || writer.ui.can_ask()
 }
 
 /// Refuses a change whose new pods cannot start, or of which that is not known.

@@ -4,9 +4,10 @@ use super::CommandOutcome;
 use super::follow;
 use super::preflight::{self, Findings, Planned};
 use super::undo_on_failure::missing_right;
-use super::writing_verb::{ChangeOptions, PreparedWrite, Writer};
+use super::writing_verb::{PreparedWrite, Writer};
+use crate::cli::restart::RestartArgs;
 use crate::command::context::Context;
-use crate::command::targets::{TargetScope, read_for_write};
+use crate::command::targets::read_for_write;
 use crate::error::Result;
 use crate::model::change::restart::restart;
 use crate::model::hold::held_by;
@@ -15,30 +16,20 @@ use crate::render::change as render;
 use crate::render::owner_warnings::before_a_restart;
 use crate::render::ui::Ui;
 
-/// The arguments of `restart`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The workloads to restart.
-    pub scope: TargetScope,
-    /// The options of the write.
-    pub options: ChangeOptions,
-    /// The change-cause to set.
-    pub change_cause: Option<String>,
-}
-
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let (mut writer, workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
-    writer.print_selection(&request.scope, &workloads);
-    let is_undone = request.options.wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some());
+pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+    let (mut writer, workloads) = Writer::select(&request.write, request.strict, context, ui).await?;
+    writer.print_selection(&workloads);
+    let wait = request.follow_options();
+    let is_undone = wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some());
     if is_undone
-        && let Some(error) = missing_right(&workloads, &request.options.field_manager, context.source).await
+        && let Some(error) = missing_right(&workloads, &request.write.field_manager, context.source).await
     {
         writer.record(Err(error));
         return Ok(writer.take_outcome());
     }
     let mut checked = Vec::new();
-    if request.options.strict && workloads.len() > 1 {
+    if request.strict && workloads.len() > 1 {
         let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
         checked = preflight::check_all(&planned, context.source, |_, _| false).await;
         let refusal = |(workload, findings)| preflight::refuse(workload, findings).err();
@@ -50,10 +41,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let mut checked = checked.into_iter();
     let workloads = workloads.into_iter().map(|workload| (workload, checked.next()));
     let restart = async |(workload, findings), writer: &mut Writer<'_>| {
-        restart_workload(workload, findings, request.change_cause.as_deref(), writer).await
+        restart_workload(workload, findings, request, writer).await
     };
     match writer.change_each(workloads, |(workload, _)| workload.target(), restart).await {
-        Some(written) => Ok(follow::after_change(&mut writer, written).await),
+        Some(written) => Ok(follow::after_change(&mut writer, written, wait, request.wait.plain).await),
         None => Ok(writer.take_outcome()),
     }
 }
@@ -62,11 +53,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 async fn restart_workload(
     workload: Workload,
     findings: Option<Findings>,
-    cause: Option<&str>,
+    request: &RestartArgs,
     writer: &mut Writer<'_>,
 ) -> Result<Workload> {
     let source = writer.context.source;
-    let patch = restart(&workload, source.now(), cause)?;
+    let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     writer.ui.err_lines_once(before_a_restart(&workload));
     // A restart leaves what the template names as it is.
     let planned = Planned::of(workload.clone());
@@ -79,7 +70,7 @@ async fn restart_workload(
     };
     let may_block =
         workload.kind().waits_for_broken_pods(&workload) && workload.counts().ready < workload.wanted();
-    let replaces = writer.options.replace_stuck_pods;
+    let replaces = request.replace_stuck_pods;
     let known = if writer.shows_effect() || held_by(&workload).is_some() || may_block {
         let messages = writer.ui.messages();
         let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, &messages), check);

@@ -8,16 +8,18 @@ use super::CommandOutcome;
 use super::context::Context;
 use super::event_loop::{Executor, RequestsInFlight, drive};
 use super::follow::{self, Following};
+use super::inputs::TargetScope;
 use super::stop_signals::StopSignals;
-use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads};
+use super::targets::{FoundTargets, TargetFinder, find_workloads};
 use super::undo_on_failure::missing_right;
-use super::writing_verb::FIELD_MANAGER;
+use crate::cli::status::StatusArgs;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::objects::observer::Observer;
 use crate::cluster::objects::read::{FEW_WORKLOADS, Parts, Unless, read_all};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::engine::{Now, TargetEvent, TargetId};
 use crate::model::follow::{FollowOptions, Follower, FollowerAnswer, FollowerTask, Goal, Outcome, Report};
 use crate::model::kind::Workload;
@@ -32,34 +34,14 @@ use crate::render::status::{json, print, stale_configuration};
 use crate::render::ui::Ui;
 use crate::world::Terminal;
 
-/// The arguments of `status`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The workloads to show.
-    pub scope: TargetScope,
-    /// The form of the output: kubectl's lines and a line for each cause, or a document for each workload. A template is for
-    /// those of all workloads, and for one evaluation only.
-    pub output: OutputForm,
-    /// Whether to follow the rollouts. A snapshot never changes, so it is only read once.
-    pub watch: bool,
-    /// Whether to print lines even on a terminal that can draw frames.
-    pub plain: bool,
-    /// Whether to show each pod.
-    pub pods: bool,
-    /// How long to wait for targets that do not exist.
-    pub wait_for_creation: Option<Duration>,
-    /// The goal, the expected revision, the deadlines and the timeout.
-    pub options: FollowOptions,
-}
-
 /// Follows all rollouts, or evaluates each one once.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let source = context.source;
+pub(super) async fn run(request: &StatusArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+    let (source, scope) = (context.source, &context.inputs.scope);
     // A signal that was handled once ends the process no more, so that each later wait of this command handles it too.
     let signals = request.wait_for_creation.map(|_| context.world.signals.clone());
     let mut stops = StopSignals::new(signals.unwrap_or_default());
     let found = match request.wait_for_creation {
-        None => find_workloads(&request.scope, request.keep(), source, ui).await?,
+        None => find_workloads(scope, keep(scope), source, ui).await?,
         Some(limit) => {
             tokio::select! {
                 biased;
@@ -67,19 +49,20 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
                     ui.err_line("note: interrupted before the workloads existed");
                     return Ok(stop.exit().into());
                 }
-                found = await_creation(request, limit, source, ui) => found?,
+                found = await_creation(scope, limit, source, ui) => found?,
             }
         }
     };
     let FoundTargets { workloads, outcome, .. } = found;
-    if request.options.undo_on_failure.is_some()
+    let options = request.options();
+    if options.undo_on_failure.is_some()
         && let Some(error) = missing_right(&workloads, FIELD_MANAGER, source).await
     {
         return Ok(outcome.and(error.into()));
     }
     let names = NameContext::of(&workloads);
-    let names = NameContext { namespaces: names.namespaces || request.scope.all_namespaces, ..names };
-    let following = request.following(&workloads, names, context, ui);
+    let names = NameContext { namespaces: names.namespaces || scope.all_namespaces, ..names };
+    let following = request.following(options, &workloads, names, context, ui);
     Ok(match source {
         Source::Cluster(cluster) if !following.options.once => {
             follow::run(&following, workloads, outcome, cluster, ui).await
@@ -92,28 +75,16 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     })
 }
 
-impl Request {
+impl StatusArgs {
     /// Whether kubectl's line of success is all that is printed of a complete rollout.
     fn needs_only_lines(&self) -> bool {
-        let FollowOptions { revision: None, goal: Goal::Success, .. } = self.options else { return false };
+        let FollowOptions { revision: None, goal: Goal::Success, .. } = self.options() else { return false };
         !self.output.is_document() && !self.pods
-    }
-
-    /// Returns what is kept of a workload. `metadata.managedFields` are the largest part of most, and only named workloads
-    /// keep them.
-    fn keep(&self) -> impl Fn(Workload) -> Workload {
-        let is_selection = self.scope.is_selection();
-        move |workload| if is_selection { workload.without_managed_fields() } else { workload }
-    }
-
-    /// Returns the ConfigMaps and Secrets to read. Only for a few named workloads, because each one is a request.
-    fn configuration(&self, workloads: &[Workload]) -> NamedConfiguration {
-        let are_few = !self.scope.is_selection() && workloads.len() <= FEW_WORKLOADS;
-        if are_few { NamedConfiguration::of(workloads) } else { NamedConfiguration::default() }
     }
 
     fn following<'a>(
         &'a self,
+        options: FollowOptions,
         workloads: &[Workload],
         names: NameContext,
         context: &'a Context<'a>,
@@ -121,8 +92,8 @@ impl Request {
     ) -> Following<'a> {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let draws = ui.can_draw() && !self.plain && !once && !self.output.is_document();
-        let options = FollowOptions { once, ..self.options.clone() };
-        let configuration = self.configuration(workloads);
+        let options = FollowOptions { once, ..options };
+        let configuration = configuration(&context.inputs.scope, workloads);
         Following {
             options,
             output: &self.output,
@@ -136,10 +107,23 @@ impl Request {
     }
 }
 
+/// Returns what is kept of a workload. `metadata.managedFields` are the largest part of most, and only named workloads
+/// keep them.
+fn keep(scope: &TargetScope) -> impl Fn(Workload) -> Workload + use<> {
+    let is_selection = scope.is_selection();
+    move |workload| if is_selection { workload.without_managed_fields() } else { workload }
+}
+
+/// Returns the ConfigMaps and Secrets to read. Only for a few named workloads, because each one is a request.
+fn configuration(scope: &TargetScope, workloads: &[Workload]) -> NamedConfiguration {
+    let are_few = !scope.is_selection() && workloads.len() <= FEW_WORKLOADS;
+    if are_few { NamedConfiguration::of(workloads) } else { NamedConfiguration::default() }
+}
+
 /// Evaluates each workload once: what a follower does with its first observation, and nothing more.
 async fn evaluate_all(
     workloads: Vec<Workload>,
-    request: &Request,
+    request: &StatusArgs,
     following: &Following<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
@@ -177,7 +161,7 @@ async fn evaluate_all(
                 form => ui.out_streamed(&document, form),
             }
         }
-        let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
+        let is_stable = following.options.stable.is_some_and(|stable| !stable.is_zero());
         if is_stable && result.outcome == Outcome::Unfinished {
             ui.err_line_once("note: --stable needs more than one observation, so stability is not shown");
         }
@@ -194,7 +178,7 @@ async fn evaluate_all(
 
 /// Reads workloads once for a follower, and keeps its reports: they are printed when the logs that it asks for are read too.
 struct Once<'a> {
-    request: &'a Request,
+    request: &'a StatusArgs,
     source: &'a Source,
     workloads: Vec<Workload>,
     reports: Vec<(TargetId, Report)>,
@@ -271,12 +255,12 @@ const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 /// # Errors
 /// As [`find_workloads`], and when the API server does not answer.
 async fn await_creation(
-    request: &Request,
+    scope: &TargetScope,
     limit: Duration,
     source: &Source,
     ui: &mut Ui,
 ) -> Result<FoundTargets> {
-    let (scope, end) = (&request.scope, Instant::now() + limit);
+    let end = Instant::now() + limit;
     let awaited = TargetScope { allow_empty: false, ..scope.clone() };
     let finder = TargetFinder::new(scope, source, false)?;
     let mut is_first = true;
@@ -289,7 +273,7 @@ async fn await_creation(
         Error::new(ErrorKind::Unreachable, message)
     };
     while Instant::now() < end && ui.can_write() {
-        let search = timeout_at(last, finder.search(&awaited, request.keep())).await.map_err(unanswered)?;
+        let search = timeout_at(last, finder.search(&awaited, keep(scope))).await.map_err(unanswered)?;
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
         if search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing) {
             ui.err_lines(&search.notes);
@@ -302,5 +286,5 @@ async fn await_creation(
         }
         sleep_until(end.min(Instant::now() + SEARCH_INTERVAL)).await;
     }
-    timeout_at(last, find_workloads(scope, request.keep(), source, ui)).await.map_err(unanswered)?
+    timeout_at(last, find_workloads(scope, keep(scope), source, ui)).await.map_err(unanswered)?
 }

@@ -1,24 +1,23 @@
-//! The options and steps that every writing verb shares: find the targets, confirm, write, print.
+//! The steps that every writing verb shares: find the targets, confirm, write, print.
 
 use std::convert::identity;
 
 use serde_json::Value;
 
 use super::CommandOutcome;
+use crate::cli::write::{DryRun, WriteArgs};
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::patch::{self, PatchTarget};
 use crate::command::stop_signals::StopSignals;
-use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
+use crate::command::targets::{FoundTargets, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
-pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::change::effect::Effect;
 use crate::model::change::write_result::WriteResult;
 use crate::model::diff::{SecretValues, shown};
 use crate::model::engine::StopSignal;
-use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::change as render;
@@ -26,45 +25,11 @@ use crate::render::json::list_document;
 use crate::render::output_form::OutputForm;
 use crate::render::ui::Ui;
 
-/// The options of a writing verb.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each field is one flag of the command line")]
-pub struct ChangeOptions {
-    /// Whether to write at all.
-    pub dry_run: DryRun,
-    /// The output format.
-    pub output: OutputForm,
-    /// Whether documents keep `metadata.managedFields`.
-    pub show_managed_fields: bool,
-    /// The name that the API server records in `metadata.managedFields`.
-    pub field_manager: String,
-    /// Whether `--wait` prints lines even on a terminal that can draw frames.
-    pub plain: bool,
-    /// Whether to ask before each write.
-    pub interactive: bool,
-    /// Whether to write nothing if new pods cannot start.
-    pub strict: bool,
-    /// Whether to complete the rollout that a stuck pod blocks. [`ChangeOptions::wait`] deletes the pod.
-    pub replace_stuck_pods: bool,
-    /// How to follow the rollout after the write, with `--wait`.
-    pub wait: Option<FollowOptions>,
-}
-
-/// The value of `--dry-run`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DryRun {
-    /// Write.
-    #[default]
-    None,
-    /// Send nothing to the API server.
-    Client,
-    /// Send the write as a dry run: the API server validates it and stores nothing.
-    Server,
-}
-
 /// A writing verb at work: it finds the workloads, asks, writes and prints, and collects what it did.
 pub(super) struct Writer<'a> {
-    pub(super) options: &'a ChangeOptions,
+    pub(super) request: &'a WriteArgs,
+    /// Whether to write nothing if new pods cannot start.
+    pub(super) strict: bool,
     pub(super) context: &'a Context<'a>,
     pub(super) ui: &'a mut Ui,
     /// How many workloads have no error.
@@ -94,22 +59,24 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// When the search cannot start, and when a patch is to be printed without its secret values.
     pub(super) async fn select(
-        scope: &TargetScope,
-        options: &'a ChangeOptions,
+        request: &'a WriteArgs,
+        strict: bool,
         context: &'a Context<'a>,
         ui: &'a mut Ui,
     ) -> Result<(Self, Vec<Workload>)> {
-        if options.output == OutputForm::Patch && context.secret_values == SecretValues::Masked {
+        if request.output == OutputForm::Patch && context.secret_values == SecretValues::Masked {
             return Err(Error::usage(
                 "cannot print the patch: with ROLLOUT2_REDACT it would write *** for secret values",
             )
             .hint("unset ROLLOUT2_REDACT"));
         }
+        let scope = &context.inputs.scope;
         let found = find_workloads(scope, identity, context.source, ui).await?;
         let FoundTargets { workloads, outcome, .. } = found;
         Ok((
             Self {
-                options,
+                request,
+                strict,
                 context,
                 ui,
                 done: 0,
@@ -124,8 +91,8 @@ impl<'a> Writer<'a> {
     }
 
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
-    pub(super) fn print_selection(&mut self, scope: &TargetScope, workloads: &[Workload]) {
-        if scope.is_selection() && workloads.len() > 1 {
+    pub(super) fn print_selection(&mut self, workloads: &[Workload]) {
+        if self.context.inputs.scope.is_selection() && workloads.len() > 1 {
             self.ui.err_line(&render::selection(workloads));
         }
         let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
@@ -134,12 +101,12 @@ impl<'a> Writer<'a> {
 
     /// Whether this is no dry run.
     pub(super) fn is_real(&self) -> bool {
-        self.options.dry_run == DryRun::None
+        self.request.dry_run == DryRun::None
     }
 
     /// Whether the effect on the pods is a part of the result: in a dry run, and on a terminal.
     pub(super) fn shows_effect(&self) -> bool {
-        self.options.dry_run == DryRun::Client || self.ui.terminal().is_some()
+        self.request.dry_run == DryRun::Client || self.ui.terminal().is_some()
     }
 
     /// Prints what a verb does to the pods, or why that is not known.
@@ -152,7 +119,7 @@ impl<'a> Writer<'a> {
         };
         let effect = Effect::of_change(&observed, patch.after());
         let effect = render::verb_effect(&observed.workload, verb, &effect);
-        if self.shows_effect() && self.options.output == OutputForm::Text {
+        if self.shows_effect() && self.request.output == OutputForm::Text {
             self.ui.out_lines(&effect);
         } else {
             self.ui.err_styled(&effect);
@@ -165,7 +132,7 @@ impl<'a> Writer<'a> {
     /// # Errors
     /// When the user does not confirm.
     pub(super) async fn confirm(&mut self, question: &str, surprising: bool) -> Result<bool> {
-        let asks = self.is_real() && (self.options.interactive || surprising && self.ui.can_ask());
+        let asks = self.is_real() && (self.request.interactive || surprising && self.ui.can_ask());
         if asks && !self.ui.confirms(question).await {
             return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
         }
@@ -230,8 +197,8 @@ impl<'a> Writer<'a> {
     /// Applies a patch to an object.
     pub(super) async fn apply(&mut self, patch: &Patch, target: PatchTarget) -> WriteResult {
         let options = WriteOptions {
-            dry_run: self.options.dry_run == DryRun::Server,
-            field_manager: &self.options.field_manager,
+            dry_run: self.request.dry_run == DryRun::Server,
+            field_manager: &self.request.field_manager,
         };
         self.in_flight = self.is_real().then(|| (target.clone(), patch.clone()));
         let written = patch::apply(patch, &target, options, self.context.source, &self.ui.messages()).await;
@@ -243,7 +210,7 @@ impl<'a> Writer<'a> {
     /// was read.
     pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> WriteResult {
         let PreparedWrite { workload, patch, operation } = write;
-        if self.options.dry_run == DryRun::Client {
+        if self.request.dry_run == DryRun::Client {
             self.print(workload, operation, patch.after(), patch);
             return WriteResult::Stored(workload.object().clone());
         }
@@ -263,16 +230,16 @@ impl<'a> Writer<'a> {
     /// Prints an object in the output format of the request.
     fn print(&mut self, workload: &Workload, operation: &str, object: &Value, patch: &Patch) {
         let document = match Object::read(object.clone()) {
-            Ok(object) if !self.options.show_managed_fields => object.into_unmanaged().json().clone(),
+            Ok(object) if !self.request.shows_managed_fields() => object.into_unmanaged().json().clone(),
             _ => object.clone(),
         };
         let document = shown(&document, self.context.secret_values);
-        let (reference, dry_run) = (workload.reference(), self.options.dry_run);
+        let (reference, dry_run) = (workload.reference(), self.request.dry_run);
         if self.is_real() && !patch.is_empty() {
             self.outcome.changes.push(format!("{reference} {operation}"));
         }
-        match &self.options.output {
-            OutputForm::Text => self.ui.out_line(&format!("{reference} {operation}{}", dry_run.suffix())),
+        match &self.request.output {
+            OutputForm::Text => self.ui.out_line(&format!("{reference} {operation}{}", suffix(dry_run))),
             OutputForm::Name => self.ui.out_line(&reference),
             OutputForm::Patch => self.ui.out_json(&format!("{}\n", patch.body())),
             OutputForm::Json => self.objects.push(document.into_owned()),
@@ -308,7 +275,7 @@ impl<'a> Writer<'a> {
             self.ui.err_line(&format!("{failed} of {} workloads failed", self.done + failed));
         }
         let mut outcome = std::mem::take(&mut self.outcome);
-        if self.options.output == OutputForm::Json {
+        if self.request.output == OutputForm::Json {
             let mut objects = std::mem::take(&mut self.objects);
             outcome.document =
                 if self.is_for_several { Some(list_document(&objects)) } else { objects.pop() };
@@ -317,13 +284,11 @@ impl<'a> Writer<'a> {
     }
 }
 
-impl DryRun {
-    /// Returns what kubectl appends to the printed line.
-    fn suffix(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Client => " (dry run)",
-            Self::Server => " (server dry run)",
-        }
+/// Returns what kubectl appends to the printed line.
+fn suffix(dry_run: DryRun) -> &'static str {
+    match dry_run {
+        DryRun::None => "",
+        DryRun::Client => " (dry run)",
+        DryRun::Server => " (server dry run)",
     }
 }

@@ -28,6 +28,12 @@ impl OutputForm {
     /// Whether it prints documents for programs.
     #[must_use]
     pub fn is_document(&self) -> bool {
-        matches!(self, Self::Json | Self::Yaml | Self::Template(_))
+        self.is_template() || matches!(self, Self::Json | Self::Yaml)
+    }
+
+    /// Whether it prints what a template of the user takes from the document.
+    #[must_use]
+    pub fn is_template(&self) -> bool {
+        matches!(self, Self::Template(_))
     }
 }

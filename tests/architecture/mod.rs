@@ -38,10 +38,10 @@ const ROOMS: [Room; 7] = [
     Room { name: "cluster", uses: &["snapshot"], forbidden: &["clap", "tabled"] },
     Room {
         name: "command",
-        uses: &["cluster", "snapshot", "render"],
+        uses: &["cli", "cluster", "snapshot", "render"],
         forbidden: &["clap", "kube", "tabled"],
     },
-    Room { name: "cli", uses: &["command", "render"], forbidden: &["kube", "tokio", "tabled", "std::fs"] },
+    Room { name: "cli", uses: &["render"], forbidden: &["kube", "tokio", "tabled", "std::fs", "std::io"] },
     Room { name: "world", uses: &[], forbidden: &["clap", "kube", "tabled"] },
 ];
 

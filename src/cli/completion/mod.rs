@@ -4,18 +4,18 @@
 //! verbs and flags, would still have to call it for names and revisions. kubectl calls a plugin with the
 //! same protocol to complete `kubectl rollout2`.
 
+pub mod request;
 mod suggest;
 
 use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
+use self::request::Request;
 pub(super) use self::suggest::PartialLine;
 use self::suggest::{suggest, verbs};
 use super::common::{CommonArgs, UnusedArgs};
 use super::values::{Words, words};
-use crate::command::Access;
-use crate::command::complete::Request;
 use crate::render::completion::{BASH, Candidate, FISH, KUBECTL, POWERSHELL, ZSH};
 use crate::world::InputPath;
 
@@ -29,7 +29,7 @@ pub(super) const COMPLETE_VERB: &str = "__complete";
 /// every shell in which kubectl's own completion is set up.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct CompletionArgs {
+pub struct CompletionArgs {
     /// The shell, or kubectl
     #[arg(value_name = "SHELL", value_parser = words(SHELLS))]
     pub(super) script: &'static str,
@@ -69,11 +69,7 @@ pub(super) fn parse(words: &[OsString], mut program: clap::Command) -> Request {
     let Some(line) = PartialLine::read(&program, &words) else {
         return Request::default();
     };
-    let request = suggest(&line);
-    match access(&line.common) {
-        Some(access) => Request { access, ..request },
-        None => Request { lookup: None, ..request },
-    }
+    Request { common: common(&line.common), ..suggest(&line) }
 }
 
 /// The common flags, parsed without a verb.
@@ -84,10 +80,11 @@ struct CommonFlags {
     common: CommonArgs,
 }
 
-/// Returns the source for look-ups; none for a snapshot on standard input, which belongs to the shell.
-fn access(flags: &[String]) -> Option<Access> {
+/// Returns the flags for look-ups; `None` for a snapshot on standard input, which belongs to the shell.
+fn common(flags: &[String]) -> Option<CommonArgs> {
     let words = std::iter::once("kubectl-rollout2").chain(flags.iter().map(String::as_str));
     let matches = CommonFlags::command().try_get_matches_from(words).ok()?;
-    let (access, _) = CommonFlags::from_arg_matches(&matches).ok()?.common.lower().ok()?;
-    (access.snapshot != Some(InputPath::Stdin)).then_some(access)
+    let common = CommonFlags::from_arg_matches(&matches).ok()?.common;
+    common.validate().ok()?;
+    Some(common).filter(|common| common.from != Some(InputPath::Stdin))
 }

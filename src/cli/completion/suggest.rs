@@ -5,11 +5,10 @@
 use clap::builder::{PossibleValue, Str};
 use clap::{Arg, ArgAction, Command};
 
-use crate::cli::scope::read_targets;
+use super::request::{Lookup, Request};
+use crate::cli::scope::{TargetWord, read_targets};
 use crate::cli::status::SHARE;
 use crate::cli::step;
-use crate::command::complete::{KubeconfigList, Lookup, Request};
-use crate::command::targets::TargetWord;
 use crate::model::cause::CauseId;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
@@ -84,9 +83,9 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Request {
         ("REVISION", _) => revisions(&line.words, &[], false),
         (_, "fail-on") => Request { directive: Directive::Unfinished, ..known(causes()) },
         ("NAMESPACE", _) => looked_up(Some(Lookup::Namespaces)),
-        ("NAME", "context" | "with-context") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Contexts))),
-        ("NAME", "cluster") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Clusters))),
-        ("NAME", "user") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Users))),
+        ("NAME", "context" | "with-context") => looked_up(Some(Lookup::Contexts)),
+        ("NAME", "cluster") => looked_up(Some(Lookup::Clusters)),
+        ("NAME", "user") => looked_up(Some(Lookup::Users)),
         _ if is_literal(name) => known(name.split('|').map(|word| Candidate::new(word, "")).collect()),
         _ if name.contains("FILE") || name.contains("DIR") => {
             Request { directive: Directive::Files, ..Request::default() }

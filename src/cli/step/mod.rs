@@ -1,19 +1,17 @@
-//! The arguments of `step`, and their lowering.
+//! The arguments of `step`.
 
 mod pace;
 
 use clap::Args;
 
 use self::pace::{NodeArgs, PaceArgs};
+use super::common::CommonArgs;
 use super::help::ADVANCED;
-use super::scope::read_one_target;
+use super::scope::{NamedTarget, read_one_target};
 use super::values::{JSON, fixed_form};
-use super::write::dry_run;
-use crate::command::Access;
-use crate::command::step::Request;
-use crate::command::targets::NamedTarget;
-use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
+use super::write::DryRun;
 use crate::error::{Error, Result};
+use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::hold::plan::Reach;
 use crate::model::kind::Kind;
 use crate::model::step::StepOptions;
@@ -42,26 +40,26 @@ const DECISION_VERBOSITY: i32 = 4;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{ENVIRONMENT}"), override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
-pub(super) struct StepArgs {
+pub struct StepArgs {
     /// The workload, as TYPE/NAME or TYPE NAME
     #[arg(value_name = "TARGET")]
     words: Vec<String>,
 
     /// Print the plan and write nothing: the batches with their pods or nodes, and the total soak time
-    #[arg(long, value_name = "client|none", num_args = 0..=1, require_equals = true, default_missing_value = "client")]
-    dry_run: Option<String>,
+    #[arg(long, value_name = "client|none", num_args = 0..=1, require_equals = true, default_missing_value = "client", default_value = "none", hide_default_value = true, value_parser = DryRun::read)]
+    dry_run: DryRun,
 
     /// The output format: json is one document per line for each event, the last one with the outcome
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = fixed_form(JSON), default_value = "", hide_default_value = true, help_heading = ADVANCED, hide_short_help = true)]
-    output: OutputForm,
+    pub output: OutputForm,
 
     /// Print a line for each event on a terminal too, instead of a live display
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
-    plain: bool,
+    pub plain: bool,
 
     /// The field manager that owns the changed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = ADVANCED, hide_short_help = true)]
-    field_manager: String,
+    pub field_manager: String,
 
     #[command(flatten)]
     pace: PaceArgs,
@@ -78,7 +76,7 @@ pub(super) struct StepArgs {
     ///
     /// Also if that cannot be read. Without this flag, it is a warning.
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
-    strict: bool,
+    pub strict: bool,
 
     /// Replace the lock of another process, after making sure that it has ended
     ///
@@ -121,59 +119,65 @@ Environment:
                   for --check: the number of updated pods, and of all pods";
 
 impl StepArgs {
-    pub(super) fn lower(self, access: &Access) -> Result<Request> {
-        let target = self.target()?;
-        let dry_run = self.is_dry_run(access)?;
-        let options = StepOptions {
-            pace: self.pace.flags(self.nodes, self.force)?,
-            reach: self.pace.to.or(self.pace.all.then_some(Reach::All)),
-            force: self.force,
-            take_over: self.take_over,
-            skip_soak: self.pace.skip_soak,
-            new_plan: self.new_plan,
-            explains: access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.pace.timeout.filter(|limit| !limit.is_zero()),
-            ended_holder: None,
-        };
-        Ok(Request {
-            target: NamedTarget { namespace: access.namespace.clone(), ..target },
-            options,
-            check: self.pace.check.filter(|command| !command.trim().is_empty()),
-            strict: self.strict,
-            dry_run,
-            output: self.output,
-            plain: self.plain,
-            field_manager: self.field_manager,
-        })
+    /// Checks the target and the options of a plan.
+    ///
+    /// # Errors
+    /// Usage errors, and for a kind that cannot be stepped.
+    pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
+        self.target(common)?;
+        if self.dry_run == DryRun::Server {
+            return Err(Error::usage("--dry-run=server is not supported: a plan consists of many writes")
+                .hint("to see the plan: add --dry-run"));
+        }
+        if common.from.is_some() && !self.is_dry_run() {
+            return Err(Error::usage("a snapshot cannot be changed").hint("to see the plan: add --dry-run"));
+        }
+        self.options(common).map(drop)
     }
 
-    /// Returns the target, and rejects a kind that cannot be stepped.
-    fn target(&self) -> Result<NamedTarget> {
+    /// Returns the workload.
+    ///
+    /// # Errors
+    /// As [`StepArgs::validate`].
+    pub fn target(&self, common: &CommonArgs) -> Result<NamedTarget> {
         let (target, rest) = read_one_target(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
         match target.kind.hold_method() {
             Err(reason) => Err(no_step(target.kind, &target.name, reason)),
-            Ok(_) => Ok(target),
+            Ok(_) => Ok(NamedTarget { namespace: common.namespace().map(str::to_owned), ..target }),
         }
     }
 
-    fn is_dry_run(&self, access: &Access) -> Result<bool> {
-        let is_dry_run = match dry_run(self.dry_run.as_deref())? {
-            DryRun::None => false,
-            DryRun::Client => true,
-            DryRun::Server => {
-                return Err(Error::usage(
-                    "--dry-run=server is not supported: a plan consists of many writes",
-                )
-                .hint("to see the plan: add --dry-run"));
-            }
-        };
-        if access.snapshot.is_some() && !is_dry_run {
-            return Err(Error::usage("a snapshot cannot be changed").hint("to see the plan: add --dry-run"));
-        }
-        Ok(is_dry_run)
+    /// Returns the options that the plan and its steps depend on.
+    ///
+    /// # Errors
+    /// When a plan cannot store one of them.
+    pub fn options(&self, common: &CommonArgs) -> Result<StepOptions> {
+        Ok(StepOptions {
+            pace: self.pace.flags(&self.nodes, self.force)?,
+            reach: self.pace.to.or(self.pace.all.then_some(Reach::All)),
+            force: self.force,
+            take_over: self.take_over,
+            skip_soak: self.pace.skip_soak,
+            new_plan: self.new_plan,
+            explains: common.connection.verbosity.unwrap_or_default() >= DECISION_VERBOSITY,
+            timeout: self.pace.timeout.filter(|limit| !limit.is_zero()),
+            ended_holder: None,
+        })
+    }
+
+    /// Returns the command of the check, if there is one. It is never stored in the cluster.
+    #[must_use]
+    pub fn check(&self) -> Option<&str> {
+        self.pace.check.as_deref().filter(|command| !command.trim().is_empty())
+    }
+
+    /// Whether to print the plan and write nothing.
+    #[must_use]
+    pub fn is_dry_run(&self) -> bool {
+        self.dry_run != DryRun::None
     }
 }
 

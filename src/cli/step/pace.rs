@@ -124,7 +124,7 @@ const REACTIONS: &Words<OnFailure> = &[("hold", "", OnFailure::Hold), ("undo", "
 
 impl PaceArgs {
     /// Returns the flags that set the pace. `force` is that flag.
-    pub(super) fn flags(&self, nodes: NodeArgs, force: bool) -> Result<PaceFlags> {
+    pub(super) fn flags(&self, nodes: &NodeArgs, force: bool) -> Result<PaceFlags> {
         if let Some(batches) = self.batches.as_ref().filter(|_| self.all) {
             batches.check_end()?;
         }
@@ -142,8 +142,8 @@ impl PaceArgs {
             check,
             check_every: self.check_every,
             check_failures: self.check_failures,
-            order: nodes.order,
-            node_selector: nodes.node_selector,
+            order: nodes.order.clone(),
+            node_selector: nodes.node_selector.clone(),
             evict: nodes.evict.then_some(true),
             ignore_unready_nodes: force.then_some(true),
         })

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::cli::diff::TemplateRef;
 use crate::cluster::objects::read::{Parts, read_one};
 use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
@@ -86,15 +87,6 @@ pub(in crate::command) async fn show_lines(
     let hunks = diff.hunks(context, Some(deadline));
     ui.out_lines(&render::unified(from, to, &hunks));
     Ok(())
-}
-
-/// One side of a diff, as named on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TemplateRef {
-    /// `live`: the workload's own template.
-    Live,
-    /// A revision.
-    Revision(RevisionWord),
 }
 
 /// The word for the template in the workload's spec.

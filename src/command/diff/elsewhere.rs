@@ -1,8 +1,10 @@
 //! `diff` of a workload with one elsewhere: in another namespace or context, or with another workload.
 
-use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef, read_for};
+use super::comparison::{ComparedTemplates, LabelledTemplate, read_for};
+use crate::cli::diff::{Elsewhere, Sides, TemplateRef};
+use crate::cli::scope::NamedTarget;
 use crate::cluster::source::{Source, in_context};
-use crate::command::targets::{NamedTarget, find_workload};
+use crate::command::targets::find_workload;
 use crate::error::Result;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::portable_template::ComparableTemplates;
@@ -12,23 +14,11 @@ use crate::model::observation::Observation;
 use crate::render::diff::OtherWorkload;
 use crate::render::message_writer::MessageWriter;
 
-/// Where the other workload of a comparison is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Elsewhere {
-    /// Another workload; none for the same type and name.
-    pub workload: Option<NamedTarget>,
-    /// Its namespace, if one is given.
-    pub namespace: Option<String>,
-    /// The context of its cluster; none for the same cluster or snapshot.
-    pub context: Option<String>,
-}
-
 /// Compares a template of a workload with one of a workload elsewhere. Both are read concurrently.
 pub(super) async fn compare(
-    target: &NamedTarget,
-    [from, to]: [&TemplateRef; 2],
-    secrets: SecretValues,
+    Sides { target, from, to, .. }: &Sides,
     elsewhere: &Elsewhere,
+    secrets: SecretValues,
     [source, other_source]: [&Source; 2],
     messages: &MessageWriter,
 ) -> Result<ComparedTemplates> {

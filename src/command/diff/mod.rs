@@ -3,74 +3,41 @@
 mod comparison;
 pub mod elsewhere;
 
-pub use comparison::TemplateRef;
 pub(in crate::command) use comparison::show_lines;
 
 use self::comparison::{ComparedTemplates, LabelledTemplate, read_for};
-use self::elsewhere::Elsewhere;
 use super::CommandOutcome;
+use crate::cli::diff::{DiffArgs, Sides, TemplateRef};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
-use crate::command::targets::{NamedTarget, find_workload};
+use crate::command::targets::find_workload;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::observation::Observation;
 use crate::render::message_writer::MessageWriter;
-use crate::render::output_form::OutputForm;
 use crate::render::ui::Ui;
 
-/// The arguments of `diff`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The workload.
-    pub target: NamedTarget,
-    /// The template to compare.
-    pub from: TemplateRef,
-    /// The template to compare it with: of the same workload, or of the one elsewhere.
-    pub to: TemplateRef,
-    /// Whether the second one was not given: the current revision, or the live template that no revision has yet.
-    pub to_is_default: bool,
-    /// Where the other workload is; none to compare templates of one workload.
-    pub elsewhere: Option<Elsewhere>,
-    /// The form of the output.
-    pub output: OutputForm,
-    /// The number of equal lines around each change of the unified diff below the words; none for no diff.
-    pub unified: Option<usize>,
-    /// Whether secret-looking values are shown.
-    pub secrets: SecretValues,
-    /// Whether exit code 1 means that the templates differ (`--exit-code`).
-    pub exit_code: bool,
-}
-
 /// Prints the differences between two templates.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let source = context.source;
-    let comparison = match &request.elsewhere {
+pub(super) async fn run(request: &DiffArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+    let (source, secrets, messages) = (context.source, request.format.secrets(), ui.messages());
+    let sides = request.sides(context.common)?;
+    let comparison = match &sides.elsewhere {
         Some(elsewhere) => {
-            let (target, sides) = (&request.target, [&request.from, &request.to]);
             let other_source = match context.contexts {
                 [other, ..] => other.source.as_ref().map_err(Clone::clone)?,
                 [] => source,
             };
-            elsewhere::compare(
-                target,
-                sides,
-                request.secrets,
-                elsewhere,
-                [source, other_source],
-                &ui.messages(),
-            )
-            .await?
+            elsewhere::compare(&sides, elsewhere, secrets, [source, other_source], &messages).await?
         }
-        None => compare_revisions(request, source, &ui.messages()).await?,
+        None => compare_revisions(&sides, secrets, source, &messages).await?,
     };
     let document = request.output.is_document().then(|| comparison.json());
     if document.is_none() {
         comparison.show_words(ui);
     }
-    if let Some(lines) = request.unified.filter(|_| !request.output.is_document()) {
+    if let Some(lines) = request.unified() {
         let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.world.environment);
         show_lines(&comparison.diff, &comparison.workload, sides, lines, environment, ui).await?;
     }
@@ -85,15 +52,16 @@ pub(super) fn diff_exit(exit: Exit) -> Exit {
 }
 
 async fn compare_revisions(
-    request: &Request,
+    sides: &Sides,
+    secrets: SecretValues,
     source: &Source,
     messages: &MessageWriter,
 ) -> Result<ComparedTemplates> {
-    let workload = find_workload(&request.target, source).await?;
-    let observed = read_for(&[&request.from, &request.to], workload, source, messages).await?;
+    let workload = find_workload(&sides.target, source).await?;
+    let observed = read_for(&[&sides.from, &sides.to], workload, source, messages).await?;
     let is_released = observed.revisions.current().is_some() || observed.revisions.is_empty();
-    let to = if request.to_is_default && !is_released { &TemplateRef::Live } else { &request.to };
-    let from = LabelledTemplate::of(&request.from, &observed)?;
+    let to = if sides.to_is_default && !is_released { &TemplateRef::Live } else { &sides.to };
+    let from = LabelledTemplate::of(&sides.from, &observed)?;
     let to = LabelledTemplate::of(to, &observed)?;
     let Observation { workload, revisions, .. } = observed;
     let live = revisions.current().map_or_else(
@@ -102,7 +70,7 @@ async fn compare_revisions(
     );
     Ok(ComparedTemplates {
         digests: [from.template.digest(), to.template.digest()],
-        diff: Diff::between(&from.template, &to.template, request.secrets),
+        diff: Diff::between(&from.template, &to.template, secrets),
         pod_update: UpdatedPods::of_one(&from.template, &to.template, workload.pod_update_policy()),
         workload,
         from: from.label,

@@ -3,16 +3,16 @@
 pub(super) mod since;
 
 use super::CommandOutcome;
+use crate::cli::history::HistoryArgs;
 use crate::cluster::objects::read::{Parts, read_all};
 use crate::command::context::Context;
-use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
+use crate::command::targets::{FoundTargets, find_workloads};
 use crate::error::{Error, Result};
 use crate::model::change::undo::find_revision;
 use crate::model::diff::shown;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
-use crate::model::text::go_duration::StartTime;
 use crate::model::text::shell_command::command;
 use crate::model::view::history::History;
 use crate::render::history as render;
@@ -21,27 +21,10 @@ use crate::render::output_form::OutputForm;
 use crate::render::table::TableLayout;
 use crate::render::ui::Ui;
 
-/// The arguments of `history`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The workloads to show.
-    pub scope: TargetScope,
-    /// The only revision to show.
-    pub revision: Option<RevisionWord>,
-    /// Since when; shows the rollouts that began since then instead of the histories.
-    pub since: Option<StartTime>,
-    /// The output format.
-    pub output: OutputForm,
-    /// Whether to leave out the lines above the rows.
-    pub no_headers: bool,
-    /// Whether documents keep `metadata.managedFields`.
-    pub show_managed_fields: bool,
-}
-
-impl Request {
+impl HistoryArgs {
     /// Whether our histories are shown, and not the revisions as kubectl prints them.
     fn shows_histories(&self) -> bool {
-        self.revision.is_none() && !matches!(self.output, OutputForm::Name | OutputForm::Yaml)
+        self.revision().is_none() && !matches!(self.output, OutputForm::Name | OutputForm::Yaml)
     }
 
     fn table_layout(&self, ui: &Ui) -> TableLayout<'_> {
@@ -55,15 +38,15 @@ impl Request {
 }
 
 /// Shows the history of each workload, one after another.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &HistoryArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let pods = request.shows_histories();
     let prints_documents = request.output == OutputForm::Name || request.output.is_document();
     // kubectl's documents of revisions repeat fields of their workload.
     let keep = |workload: Workload| if pods { workload.with_template_owners_only() } else { workload };
-    let found = find_workloads(&request.scope, keep, source, ui).await?;
+    let found = find_workloads(&context.inputs.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
-    let counts_back = matches!(request.revision, Some(RevisionWord::Back(_)));
+    let counts_back = matches!(request.revision(), Some(RevisionWord::Back(_)));
     let parts =
         Parts { whole_objects: prints_documents && !pods, pods: pods || counts_back, ..Parts::REVISIONS };
     let (observations, notes) = read_all(workloads, request.scope.all_namespaces, parts, source).await;
@@ -80,7 +63,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     outcome.document = match &request.output {
         form if pods && form.is_document() => Some(render::json_list(&documents)),
-        OutputForm::Json if request.scope.is_for_several() => Some(list_document(&documents)),
+        OutputForm::Json if context.inputs.scope.is_for_several() => Some(list_document(&documents)),
         _ => documents.pop(),
     };
     Ok(outcome)
@@ -95,7 +78,7 @@ pub(super) fn with_history_hint(error: Error, workload: &Workload) -> Error {
 
 fn show(
     observed: &Observation,
-    request: &Request,
+    request: &HistoryArgs,
     context: &Context<'_>,
     ui: &mut Ui,
     printed_together: &mut Vec<serde_json::Value>,
@@ -103,11 +86,11 @@ fn show(
     let history = || History::of(observed, context.source.now());
     let shows_histories = request.shows_histories();
     // Without a current revision these words count from the newest one.
-    let is_relative = matches!(request.revision, Some(RevisionWord::Current | RevisionWord::Back(_)));
+    let is_relative = matches!(request.revision(), Some(RevisionWord::Current | RevisionWord::Back(_)));
     ui.err_lines(render::not_a_revision_yet(observed).filter(|_| shows_histories || is_relative));
     ui.err_lines(render::held(observed).filter(|_| shows_histories));
     ui.err_lines(render::altered(observed));
-    match (&request.output, &request.revision) {
+    match (&request.output, request.revision()) {
         (form, _) if shows_histories && form.is_document() => printed_together.push(render::json(&history())),
         (OutputForm::Name | OutputForm::Json | OutputForm::Yaml | OutputForm::Template(_), _) => {
             for document in documents(observed, request)? {
@@ -130,12 +113,12 @@ fn show(
     Ok(())
 }
 
-fn documents(observed: &Observation, request: &Request) -> Result<Vec<serde_json::Value>> {
-    let revisions = match &request.revision {
+fn documents(observed: &Observation, request: &HistoryArgs) -> Result<Vec<serde_json::Value>> {
+    let revisions = match request.revision() {
         Some(word) => vec![find_revision(word, "--revision ", observed)?],
         None => render::by_number(&observed.revisions).into_values().collect(),
     };
     let document =
-        |revision| render::revision_document(&observed.workload, revision, request.show_managed_fields);
+        |revision| render::revision_document(&observed.workload, revision, request.shows_managed_fields());
     Ok(revisions.into_iter().map(document).collect())
 }

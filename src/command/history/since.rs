@@ -1,10 +1,10 @@
 //! `history --since`: the rollouts that began since a time, and the ConfigMaps and Secrets that changed since then.
 
-use super::Request;
+use crate::cli::history::HistoryArgs;
 use crate::cluster::configuration::changed_configuration;
 use crate::cluster::objects::read::{Parts, read_all};
-use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
+use crate::command::context::Context;
 use crate::command::targets::{FoundTargets, find_workloads};
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
@@ -19,16 +19,17 @@ use crate::render::ui::Ui;
 
 /// Shows the rollouts of all workloads of the scope, and the changes of what their templates read, newest first.
 pub(in crate::command) async fn run(
-    request: &Request,
+    request: &HistoryArgs,
     start: StartTime,
-    source: &Source,
+    context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
-    let found = find_workloads(&request.scope, Workload::with_template_owners_only, source, ui).await?;
+    let (source, scope) = (context.source, &context.inputs.scope);
+    let found = find_workloads(scope, Workload::with_template_owners_only, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let since = start.resolve(source.now());
-    let parts = if request.scope.is_selection() { Parts::LIST } else { Parts::STATUS };
-    let (named, everywhere) = (NamedConfiguration::of(&workloads), request.scope.all_namespaces);
+    let parts = if scope.is_selection() { Parts::LIST } else { Parts::STATUS };
+    let (named, everywhere) = (NamedConfiguration::of(&workloads), scope.all_namespaces);
     let ((mut observed_all, notes), listed) = tokio::join!(
         read_all(workloads, everywhere, parts.since(Some(since)), source),
         changed_configuration(&named, everywhere, since, source)

@@ -3,13 +3,13 @@
 pub(super) mod watch;
 
 use std::borrow::Borrow;
-use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::targets::{FoundTargets, TargetScope, find_workloads};
+use super::targets::{FoundTargets, find_workloads};
+use crate::cli::list::ListArgs;
 use crate::cluster::objects::read::{Parts, are_in_few_namespaces, read_all};
 use crate::cluster::source::Source;
 use crate::error::Result;
@@ -18,40 +18,14 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::text::go_duration::StartTime;
-use crate::model::text::jsonpath::JsonPath;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
-use crate::render::list::{LabelColumns, ListColumns};
+use crate::render::list::ListColumns;
 use crate::render::output_form::OutputForm;
 use crate::render::table::TableLayout;
 use crate::render::ui::Ui;
 
-/// The arguments of `list`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// The workloads to list.
-    pub scope: TargetScope,
-    /// The states to show; empty for all.
-    pub states: Vec<RolloutState>,
-    /// The states that fail the command.
-    pub fail_on: Vec<RolloutState>,
-    /// Since when the template must have changed; none lists all rollouts.
-    pub since: Option<StartTime>,
-    /// What the rollouts are sorted by; none for trouble first.
-    pub sort_by: Option<JsonPath>,
-    /// The labels that are columns.
-    pub labels: LabelColumns,
-    /// The output format.
-    pub output: OutputForm,
-    /// Whether to watch the rollouts. A snapshot never changes, so it is only read once.
-    pub watch: bool,
-    /// How long to watch; none for no limit.
-    pub timeout: Option<Duration>,
-    /// Whether to leave out the header and the last line of the table.
-    pub no_headers: bool,
-}
-
-impl Request {
+impl ListArgs {
     /// Returns what is kept of a workload. Only documents and the last change of a template need more of complete rollouts
     /// than their rows.
     fn keep(&self, workload: Workload, now: Timestamp) -> Kept {
@@ -61,7 +35,7 @@ impl Request {
             {
                 let workload = workload.without_managed_fields();
                 match RolloutView::of_alone(&workload, now) {
-                    Some(view) if self.labels == LabelColumns::default() => {
+                    Some(view) if self.label_columns.is_empty() && !self.show_labels => {
                         Kept::Complete(view.with_identity_only())
                     }
                     Some(view) => Kept::Complete(view),
@@ -74,7 +48,8 @@ impl Request {
 
     /// Whether a rollout is shown.
     pub(super) fn shows(&self, rollout: &RolloutView) -> bool {
-        self.states.is_empty() || rollout.is_in(&self.states)
+        let states = self.states();
+        states.is_empty() || rollout.is_in(&states)
     }
 
     /// Evaluates an observation, with the last change of the template if it is needed. None if the template has not changed
@@ -92,11 +67,9 @@ impl Request {
 
     /// Returns the columns of the table.
     pub(super) fn columns(&self, width: Option<usize>) -> ListColumns<'_> {
-        let (namespaces, headers) = (self.scope.all_namespaces, !self.no_headers);
-        ListColumns {
-            layout: TableLayout { form: &self.output, namespaces, headers, width },
-            labels: &self.labels,
-        }
+        let (namespaces, headers) = (self.all_namespaces, !self.no_headers);
+        let layout = TableLayout { form: &self.output, namespaces, headers, width };
+        ListColumns { layout, labels: &self.label_columns, has_all_labels: self.show_labels }
     }
 }
 
@@ -119,10 +92,10 @@ impl Borrow<Workload> for Kept {
 }
 
 /// Lists the rollouts.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &ListArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let keep = |workload| request.keep(workload, source.now());
-    let found = find_workloads(&request.scope, keep, source, ui).await?;
+    let found = find_workloads(&context.inputs.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
     let (mut rollouts, mut unread) = (Vec::new(), Vec::new());
@@ -134,7 +107,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     let parts = Parts::LIST.since(request.since.map(|since| since.resolve(source.now())));
     let is_few = !rollouts.is_empty() && are_in_few_namespaces(&unread);
-    let everywhere = request.scope.all_namespaces && !is_few;
+    let everywhere = request.all_namespaces && !is_few;
     let (observations, notes) = read_all(unread, everywhere, parts, source).await;
     ui.err_lines(&notes);
     let now = source.now();
@@ -154,13 +127,14 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     } else if !(is_empty || rollouts.is_empty() && !outcome.errors.is_empty()) {
         print(&shown, &rollouts, request, source, ui);
     }
-    let failing = rollouts.iter().map(RolloutView::state).filter(|state| request.fail_on.contains(state));
+    let fail_on = request.failing_states();
+    let failing = rollouts.iter().map(RolloutView::state).filter(|state| fail_on.contains(state));
     outcome.exit = failing.map(exit_of_state).fold(outcome.exit, Exit::worst);
     Ok(outcome)
 }
 
 /// Prints the rollouts that are shown, of all `rollouts`.
-fn print(shown: &[&RolloutView], rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) {
+fn print(shown: &[&RolloutView], rollouts: &[RolloutView], request: &ListArgs, source: &Source, ui: &mut Ui) {
     if request.output != OutputForm::Name {
         let (columns, now) = (request.columns(ui.width()), source.now());
         let since = request.since.map(|since| since.resolve(now));
@@ -169,7 +143,7 @@ fn print(shown: &[&RolloutView], rollouts: &[RolloutView], request: &Request, so
     for rollout in shown {
         let workload = &rollout.workload;
         let namespace = workload.object().namespace();
-        let flag = if request.scope.all_namespaces { format!(" -n {namespace}") } else { String::new() };
+        let flag = if request.all_namespaces { format!(" -n {namespace}") } else { String::new() };
         ui.out_line(&format!("{}{flag}", workload.reference()));
     }
 }

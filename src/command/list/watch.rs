@@ -6,14 +6,16 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use super::Request;
+use crate::cli::list::ListArgs;
+use crate::cli::scope::TargetWord;
 use crate::cluster::list::ListQuery;
 use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
 use crate::command::event_loop::{Executor, RequestsInFlight, drive};
-use crate::command::targets::{TargetWord, is_absent, namespace_of};
+use crate::command::inputs::TargetScope;
+use crate::command::targets::{is_absent, namespace_of};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
@@ -46,20 +48,20 @@ const MARKED: Duration = Duration::from_secs(10);
 /// Watches the rollouts until the timeout, until a signal arrives, or until the reader of a pipe exited. Recorded objects
 /// do not change, so they are listed once.
 pub(in crate::command) async fn run(
-    request: &Request,
+    request: &ListArgs,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let Source::Cluster(cluster) = context.source else { return super::run(request, context, ui).await };
     let now = Instant::now();
-    let end = request.timeout.map(|timeout| now + timeout);
+    let end = request.timeout().map(|timeout| now + timeout);
     let mut outcome = CommandOutcome::default();
     let queries = match end {
-        Some(end) => timeout_at(end, queries(request, context.source, &mut outcome, ui)).await,
-        None => Ok(queries(request, context.source, &mut outcome, ui).await),
+        Some(end) => timeout_at(end, queries(&context.inputs.scope, context.source, &mut outcome, ui)).await,
+        None => Ok(queries(&context.inputs.scope, context.source, &mut outcome, ui).await),
     };
     let Ok(queries) = queries else {
-        return Ok(CommandOutcome { exit: unread_in_time(request.timeout, ui), ..outcome });
+        return Ok(CommandOutcome { exit: unread_in_time(request.timeout(), ui), ..outcome });
     };
     let queries = queries?;
     if queries.is_empty() {
@@ -73,7 +75,7 @@ pub(in crate::command) async fn run(
     let (watch, signals) = (Watch::new(request, left), context.world.signals.clone());
     let (watch, now) = drive(watch, &mut printer, Some(observer), context.source, signals, ui).await;
     printer.outcome.exit = match watch.end {
-        Some(End::TimedOut) if watch.evaluated.is_none() => unread_in_time(request.timeout, ui),
+        Some(End::TimedOut) if watch.evaluated.is_none() => unread_in_time(request.timeout(), ui),
         Some(End::TimedOut | End::Unreadable) => Exit::Done,
         Some(End::Stopped(stop)) => stop.exit(),
         None => Exit::Unfinished, // nobody reads the output
@@ -98,15 +100,15 @@ fn unread_in_time(limit: Option<Duration>, ui: &mut Ui) -> Exit {
 /// # Errors
 /// When there is no valid namespace.
 async fn queries(
-    request: &Request,
+    scope: &TargetScope,
     source: &Source,
     outcome: &mut CommandOutcome,
     ui: &mut Ui,
 ) -> Result<Vec<ListQuery>> {
-    let namespace = namespace_of(&request.scope, source)?;
-    let of = |kind: &dyn Kind| request.scope.query(kind, namespace.as_deref());
+    let namespace = namespace_of(scope, source)?;
+    let of = |kind: &dyn Kind| scope.query(kind, namespace.as_deref());
     let mut queries = Vec::new();
-    for word in &request.scope.targets {
+    for word in &scope.targets {
         let (kind, is_named) = match word {
             TargetWord::All(kind) => (*kind, true),
             TargetWord::IfServed(kind) => (*kind, false),
@@ -131,7 +133,7 @@ async fn queries(
 
 /// Evaluates the rollouts of a scope again and again.
 struct Watch<'a> {
-    request: &'a Request,
+    request: &'a ListArgs,
     /// How long to watch; none for no limit.
     limit: Option<Duration>,
     /// What is observed of each workload.
@@ -223,7 +225,7 @@ impl Engine for Watch<'_> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(request: &'a Request, limit: Option<Duration>) -> Self {
+    fn new(request: &'a ListArgs, limit: Option<Duration>) -> Self {
         Self {
             request,
             limit,
@@ -285,7 +287,7 @@ impl<'a> Watch<'a> {
 
 /// Prints the changed rows: at first all of them with a header. Or draws all of them.
 struct Printer<'a> {
-    request: &'a Request,
+    request: &'a ListArgs,
     list: WatchedList<'a>,
     /// Whether the list is redrawn in place.
     draws: bool,

@@ -2,9 +2,8 @@
 //! ones it refuses.
 
 use std::ffi::OsString;
-use std::io::Read;
-use std::path::Path;
 
+use crate::cli::preview::PreviewArgs;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::source::{Access, Cluster};
 use crate::command::context::Context;
@@ -16,7 +15,6 @@ use crate::model::text::secret::without_secrets;
 use crate::render::preview::{CONFLICT, NO_PREVIEW, RefusedObject};
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
-use crate::snapshot::files::read_stdin;
 use crate::world::Environment;
 use crate::world::program::{Output, PrivateFile, Program, ended};
 
@@ -25,34 +23,6 @@ const VARIABLE: &str = "KUBECTL";
 
 /// The variable in which kubectl 1.37 passes its own path to a plugin.
 const CALLER: &str = "KUBECTL_PATH";
-
-/// What `kubectl apply` is called with.
-#[derive(Clone, Debug)]
-pub struct ApplyArgs {
-    /// The flags that select the manifests.
-    pub manifests: Vec<OsString>,
-    /// The flags that say how to apply them.
-    pub how: Vec<OsString>,
-    /// The field manager of the apply.
-    pub field_manager: String,
-    /// Standard input, if it is one of the manifests; or the error of a manifest that does not exist.
-    pub input: Result<Vec<u8>>,
-}
-
-/// Returns standard input if it is one of the manifests of kubectl.
-///
-/// # Errors
-/// When standard input cannot be read, or another manifest does not exist.
-pub fn input_of(files: &[String], stdin: &mut dyn Read) -> Result<Vec<u8>> {
-    let is_url = |file: &str| file.starts_with("http://") || file.starts_with("https://");
-    // kubectl expands patterns.
-    let is_path = |file: &str| file != "-" && !is_url(file) && !file.contains(['*', '?', '[']);
-    match files.iter().find(|file| is_path(file) && !Path::new(file).exists()) {
-        Some(file) => Err(Error::new(ErrorKind::File, format!("the path {file:?} does not exist"))),
-        None if files.iter().any(|file| file == "-") => read_stdin(stdin),
-        None => Ok(Vec::new()),
-    }
-}
 
 /// The objects as the API server would store them.
 #[derive(Debug, Default)]
@@ -90,7 +60,7 @@ impl ApplyResult {
 /// can read. No secret is among the flags, which other users can see.
 pub(super) struct KubectlApply<'a> {
     program: OsString,
-    args: &'a ApplyArgs,
+    request: &'a PreviewArgs,
     /// The flags of the connection.
     flags: Vec<OsString>,
     environment: &'a Environment,
@@ -105,7 +75,7 @@ impl<'a> KubectlApply<'a> {
     /// # Errors
     /// When no credential can be obtained, or the file cannot be written.
     pub(super) async fn new(
-        args: &'a ApplyArgs,
+        request: &'a PreviewArgs,
         context: &'a Context<'_>,
         cluster: &'a Cluster,
     ) -> Result<Self> {
@@ -118,9 +88,9 @@ impl<'a> KubectlApply<'a> {
         })?;
         let mut flag = OsString::from("--kubeconfig=");
         flag.push(kubeconfig.path());
-        let others = other_flags(context.access).into_iter().map(OsString::from);
+        let others = other_flags(&context.inputs.access).into_iter().map(OsString::from);
         let flags = [flag].into_iter().chain(others).collect();
-        Ok(Self { program, args, flags, environment, cluster, _kubeconfig: kubeconfig })
+        Ok(Self { program, request, flags, environment, cluster, _kubeconfig: kubeconfig })
     }
 
     /// Returns the objects as the API server would store them.
@@ -128,7 +98,7 @@ impl<'a> KubectlApply<'a> {
     /// # Errors
     /// When kubectl cannot be run, or cannot read the manifests.
     pub(super) async fn run(&self, input: &[u8], ui: &mut Ui) -> Result<ApplyResult> {
-        let first = self.apply(self.args.manifests.clone(), input).await?;
+        let first = self.apply(self.request.manifest_flags().collect(), input).await?;
         if first.status.success() {
             self.pass_on(&first.stderr, ui);
             let objects = objects_in(&first.stdout)?;
@@ -173,13 +143,13 @@ impl<'a> KubectlApply<'a> {
     /// Runs `apply`.
     async fn apply(&self, manifests: Vec<OsString>, input: &[u8]) -> Result<Output> {
         let verb = ["apply", "--dry-run=server", "--output=json"].map(OsString::from);
-        self.kubectl(verb.into_iter().chain(self.args.how.clone()).chain(manifests), input).await
+        self.kubectl(verb.into_iter().chain(self.request.apply_flags()).chain(manifests), input).await
     }
 
     /// Lists the objects of the manifests. `create --dry-run=client` sends none of them.
     async fn list(&self, input: &[u8]) -> Result<Output> {
         let verb = ["create", "--dry-run=client", "--output=json", "--validate=false"].map(OsString::from);
-        self.kubectl(verb.into_iter().chain(self.args.manifests.clone()), input).await
+        self.kubectl(verb.into_iter().chain(self.request.manifest_flags()), input).await
     }
 
     async fn kubectl(&self, words: impl Iterator<Item = OsString>, input: &[u8]) -> Result<Output> {
@@ -262,20 +232,6 @@ mod tests {
     use super::*;
     use crate::cluster::kubeconfig::overrides::{AuthInfo, Overrides};
     use std::time::Duration;
-
-    #[test]
-    fn only_a_local_path_that_does_not_exist_is_refused() {
-        for (file, is_refused) in [
-            ("nofile.yaml", true),
-            ("Cargo.toml", false),
-            ("-", false),
-            ("https://x/y.yaml", false),
-            ("*.nofile", false),
-        ] {
-            let error = input_of(&[file.to_owned()], &mut &b""[..]).err();
-            assert_eq!(error.map(|error| error.exit().code()), is_refused.then_some(2), "{file}");
-        }
-    }
 
     /// What kubectl 1.36.2 printed.
     #[test]

@@ -2,8 +2,6 @@
 
 mod kubectl_apply;
 
-pub use kubectl_apply::{ApplyArgs, input_of};
-
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
@@ -13,6 +11,7 @@ use super::CommandOutcome;
 use super::diff::show_lines;
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
+use crate::cli::preview::PreviewArgs;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::objects::read::{Parts, read_all};
 use crate::cluster::source::Source;
@@ -21,33 +20,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::change::preview::{Preview, PreviewWarning, refusal_by_plan};
-use crate::model::diff::SecretValues;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
 use crate::render::change::pods_not_checked;
-use crate::render::output_form::OutputForm;
 use crate::render::preview::{self as render, RefusedObject};
 use crate::render::ui::Ui;
 use crate::world::Environment;
 
-/// The arguments of `preview`.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// How kubectl applies the manifests.
-    pub apply: ApplyArgs,
-    /// The form of the output.
-    pub output: OutputForm,
-    /// The number of equal lines around each change of a unified diff below the words; none for no diff.
-    pub unified: Option<usize>,
-    /// Whether secret-looking values are shown.
-    pub secrets: SecretValues,
-    /// Whether exit code 1 means that something rolls out (`--exit-code`).
-    pub exit_code: bool,
-}
-
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &PreviewArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let mut signals = StopSignals::new(context.world.signals.clone());
     let stopped = tokio::select! {
         biased;
@@ -58,17 +40,16 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     Ok(stopped.exit().into())
 }
 
-async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+async fn preview(request: &PreviewArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let Source::Cluster(cluster) = source else {
         return Err(Error::usage("kubectl cannot apply to recorded objects"));
     };
-    let input = request.apply.input.as_ref().map_err(Error::clone)?;
-    let applied = KubectlApply::new(&request.apply, context, cluster).await?.run(input, ui).await?;
+    let applied = KubectlApply::new(request, context, cluster).await?.run(&context.inputs.stdin, ui).await?;
     let lacks_namespace =
         |object: &Object| object.namespace().is_empty() && Workload::of(object.clone()).is_some();
-    let namespace = match &context.access.namespace {
-        Some(namespace) => namespace.clone(),
+    let namespace = match context.common.namespace() {
+        Some(namespace) => namespace.to_owned(),
         None if applied.objects.iter().any(lacks_namespace) => source.default_namespace()?,
         None => String::new(),
     };
@@ -102,7 +83,9 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     for ((after, before), findings) in workloads.into_iter().zip(before).zip(findings) {
         let unread = pods_not_checked(&after, &findings.unread);
         let mut preview = match before {
-            Ok(Some(before)) => Preview::of(&before, after, &request.apply.field_manager, request.secrets),
+            Ok(Some(before)) => {
+                Preview::of(&before, after, request.field_manager(), request.format.secrets())
+            }
             Ok(None) => Preview::of_new(after),
             Err(error) => {
                 errors.push(error);
@@ -167,7 +150,7 @@ async fn live(after: &Workload, source: &Source) -> Result<Option<Workload>> {
 
 /// Prints each workload, and counts them.
 struct PreviewPrinter<'a> {
-    request: &'a Request,
+    request: &'a PreviewArgs,
     in_namespaces: bool,
     workloads: usize,
     rollouts: usize,
@@ -175,7 +158,7 @@ struct PreviewPrinter<'a> {
 }
 
 impl<'a> PreviewPrinter<'a> {
-    fn of(request: &'a Request, workloads: &[Workload], refused: &[RefusedObject]) -> Self {
+    fn of(request: &'a PreviewArgs, workloads: &[Workload], refused: &[RefusedObject]) -> Self {
         let mut namespaces: Vec<&str> =
             workloads.iter().map(|workload| workload.object().namespace()).collect();
         namespaces.extend(refused.iter().map(|refused| refused.workload.object().namespace()));
@@ -198,7 +181,7 @@ impl<'a> PreviewPrinter<'a> {
                 ui.err_line(&render::moving_tag_hint(&preview.after));
             }
         }
-        match self.request.unified.filter(|_| !preview.changes.is_empty()) {
+        match self.request.unified().filter(|_| !preview.changes.is_empty()) {
             Some(context) => {
                 let sides = ["live", "applied"];
                 show_lines(&preview.changes, &preview.after, sides, context, environment, ui).await

@@ -12,7 +12,8 @@ use super::CommandOutcome;
 use super::context::{Context, new_lock};
 use super::event_loop::{Executor, drive};
 use super::preflight::{self, Planned};
-use super::targets::{NamedTarget, find_workload, read_for_write};
+use super::targets::{find_workload, read_for_write};
+use crate::cli::step::StepArgs;
 use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
@@ -27,38 +28,18 @@ use crate::render::step::{self as render, Closing, json};
 use crate::render::ui::Ui;
 use crate::world::process::{Process, Processes};
 
-/// The arguments of `step`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// The workload.
-    pub target: NamedTarget,
-    /// The options of the command that the plan and its steps depend on.
-    pub options: StepOptions,
-    /// The command of `--check`. It is never stored in the cluster.
-    pub check: Option<String>,
-    /// Whether to begin no plan if new pods cannot start.
-    pub strict: bool,
-    /// Whether to print the plan and write nothing.
-    pub dry_run: bool,
-    /// The form of the output: a line for each event, or a live view on a terminal; or a JSON document on one line for each
-    /// event.
-    pub output: OutputForm,
-    /// Whether to print lines on a terminal too.
-    pub plain: bool,
-    /// The field manager.
-    pub field_manager: String,
-}
-
 /// Steps one workload, or prints its plan.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &StepArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    let found = find_workload(&request.target, source).await?;
+    let found = find_workload(&request.target(context.common)?, source).await?;
+    let ended_holder = ended_holder(&found, &context.world.processes);
+    let options = StepOptions { ended_holder, ..request.options(context.common)? };
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
-    other_objects::check_budgets(&request.options, &found, source, ui).await?;
+    other_objects::check_budgets(&options, &found, source, ui).await?;
     let (messages, target) = (ui.messages(), found.clone());
-    let is_new = request.options.new_plan || found.held().plan().is_none();
+    let is_new = options.new_plan || found.held().plan().is_none();
     let planned = Planned::of(found.clone());
     if request.strict && is_new {
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
@@ -70,12 +51,12 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
     };
     let outcome = async {
-        if request.dry_run {
-            return show_plan(request, found, context, ui).await;
+        if request.is_dry_run() {
+            return show_plan(request, options, found, context, ui).await;
         }
-        Ok(step(request, found, source.writable()?, context, ui).await)
+        Ok(step(request, options, found, source.writable()?, context, ui).await)
     };
-    if request.dry_run {
+    if request.is_dry_run() {
         return tokio::join!(biased; warnings, outcome).1;
     }
     // A server that does not answer it must not delay the end, as after a signal.
@@ -87,21 +68,22 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 }
 
 async fn step(
-    request: &Request,
+    request: &StepArgs,
+    options: StepOptions,
     found: Workload,
     cluster: &Arc<Cluster>,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
     let draws = !request.output.is_document() && ui.can_draw() && !request.plain;
-    let (check, messages) = (request.check.as_deref(), ui.messages());
+    let (check, messages) = (request.check(), ui.messages());
     let mut executor =
         StepExecutor::new(context, &request.field_manager, check, &request.output, draws, messages);
     let observer = Observer::of_found(Arc::clone(cluster), std::slice::from_ref(&found));
     let signals = context.world.signals.clone();
     let processes = &context.world.processes;
     let lock = new_lock(context.user().as_deref(), processes);
-    let stepper = Stepper::new(options(request, &found, processes), lock, found);
+    let stepper = Stepper::new(options, lock, found);
     let (stepper, now) = drive(stepper, &mut executor, Some(observer), context.source, signals, ui).await;
     if draws {
         ui.draw_last(|size| executor.frame(&stepper, now, size));
@@ -115,13 +97,13 @@ async fn step(
 
 /// Prints the plan that the command would begin or continue.
 async fn show_plan(
-    request: &Request,
+    request: &StepArgs,
+    options: StepOptions,
     found: Workload,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let source = context.source;
-    let options = options(request, &found, &context.world.processes);
     let messages = ui.messages();
     let observed = read_for_write(found, source, &messages).await?;
     let nodes = other_objects::nodes_if_needed(&observed, source, &messages).await?;
@@ -135,7 +117,7 @@ async fn show_plan(
                 ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), &request.output);
                 return Ok(closed(outcome, exit));
             }
-            let check = request.check.as_deref();
+            let check = request.check();
             return Ok(end(
                 &Closing { check, ..Closing::before(workload, now) },
                 outcome,
@@ -156,14 +138,11 @@ async fn show_plan(
     Ok(Exit::Done.into())
 }
 
-/// Returns the options of a request, with the holder of the lock if its process has ended on this host.
-fn options(request: &Request, found: &Workload, processes: &Processes) -> StepOptions {
-    let ended_holder = || {
-        let lock = found.held().stored()?.lock.as_ref()?;
-        let process = Process { host: lock.host.clone()?, id: lock.process.clone()? };
-        processes.has_ended(&process).then(|| lock.holder.clone())
-    };
-    StepOptions { ended_holder: ended_holder(), ..request.options.clone() }
+/// Returns the holder of the lock if its process has ended on this host.
+fn ended_holder(found: &Workload, processes: &Processes) -> Option<String> {
+    let lock = found.held().stored()?.lock.as_ref()?;
+    let process = Process { host: lock.host.clone()?, id: lock.process.clone()? };
+    processes.has_ended(&process).then(|| lock.holder.clone())
 }
 
 /// Prints the outcome. Errors are printed by the context.

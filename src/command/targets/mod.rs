@@ -1,64 +1,26 @@
 //! The targets of a command: which workloads it is about, and how they are found.
 
-pub mod manifest;
+pub(super) mod manifest;
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use self::manifest::{kind_of, with_rollouts};
 use super::context::CommandOutcome;
+use super::inputs::TargetScope;
+use crate::cli::scope::{NamedTarget, TargetWord};
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
 use crate::cluster::objects::read::{Parts, read_one, reread};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::object::Object;
-use crate::model::api::selector::Selector;
 use crate::model::kind::{Kind, Workload};
 use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::untrusted;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
-
-/// Which workloads the user named or selected.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TargetScope {
-    /// The names and types on the command line.
-    pub targets: Vec<TargetWord>,
-    /// The label selector (`-l`).
-    pub selector: Selector,
-    /// The field selector (`--field-selector`).
-    pub fields: FieldSelector,
-    /// The namespace (`-n`).
-    pub namespace: Option<String>,
-    /// Whether to search all namespaces (`-A`).
-    pub all_namespaces: bool,
-    /// Whether a search that finds nothing is a success (`--allow-empty`).
-    pub allow_empty: bool,
-    /// The objects in the manifests (`-f`), and the errors of those that cannot be read.
-    pub manifests: Vec<Result<Object>>,
-}
-
-impl TargetScope {
-    /// Returns the query for the workloads of a kind that the selectors match.
-    pub(super) fn query(&self, kind: &dyn Kind, namespace: Option<&str>) -> ListQuery {
-        ListQuery::of(kind.type_(), namespace).with_labels(&self.selector).with_fields(&self.fields)
-    }
-
-    /// Whether a target is a type without a name, so that it may match several workloads.
-    #[must_use]
-    pub fn is_selection(&self) -> bool {
-        self.targets.iter().any(|word| matches!(word, TargetWord::All(_) | TargetWord::IfServed(_)))
-    }
-
-    /// Whether it can have several workloads, so that one document of them is a list.
-    #[must_use]
-    pub fn is_for_several(&self) -> bool {
-        self.is_selection() || self.targets.len() + self.manifests.len() > 1
-    }
-}
 
 /// The workloads of a scope, each once and in the order of the command line, or what is kept of them.
 #[derive(Debug)]
@@ -70,28 +32,6 @@ pub struct FoundTargets<T = Workload> {
     pub outcome: CommandOutcome,
     /// What is to be printed about the search.
     pub(super) notes: Vec<String>,
-}
-
-/// One target on the command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TargetWord {
-    /// One object.
-    Named(&'static dyn Kind, String),
-    /// Every object of a kind.
-    All(&'static dyn Kind),
-    /// Every object of a kind that `all` includes where the server has it.
-    IfServed(&'static dyn Kind),
-}
-
-/// The one workload of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedTarget {
-    /// Its kind.
-    pub kind: &'static dyn Kind,
-    /// Its name.
-    pub name: String,
-    /// The namespace (`-n`).
-    pub namespace: Option<String>,
 }
 
 /// Reads the revisions and pods of a workload for a write, and prints what is missing.

@@ -4,12 +4,13 @@ mod followed;
 mod prepared;
 
 use self::followed::end_completed_rollback;
-pub use self::prepared::Request;
 use self::prepared::{
     Prepared, asks_once, has_recovered, only_failed, planned, read_all_ahead, refuse_whole_type, target_of,
 };
-use super::writing_verb::{DryRun, PreparedWrite, Writer};
+use super::writing_verb::{PreparedWrite, Writer};
 use super::{CommandOutcome, follow, preflight};
+use crate::cli::undo::UndoArgs;
+use crate::cli::write::DryRun;
 use crate::cluster::objects::read::reread;
 use crate::command::context::Context;
 use crate::command::patch::PatchTarget;
@@ -30,14 +31,14 @@ use crate::render::ui::Ui;
 use crate::render::{owner_warnings, undo as render};
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    refuse_whole_type(request, ui)?;
-    let (mut writer, mut workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
+pub(super) async fn run(request: &UndoArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+    refuse_whole_type(request, &context.inputs.scope, ui)?;
+    let (mut writer, mut workloads) = Writer::select(&request.write, request.strict, context, ui).await?;
     let mut left_out = Vec::new();
     if request.failed {
         (workloads, left_out) = only_failed(workloads, request.since, &mut writer).await;
     }
-    if request.scope.all_namespaces {
+    if request.write.scope.all_namespaces {
         workloads.sort_by(|one, other| one.object().namespace().cmp(other.object().namespace()));
     }
     let outcome = roll_back_all(&workloads, request, &mut writer).await;
@@ -49,13 +50,17 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 }
 
 /// Rolls the workloads back, after a question if they are several.
-async fn roll_back_all(workloads: &[Workload], request: &Request, writer: &mut Writer<'_>) -> CommandOutcome {
-    writer.print_selection(&request.scope, workloads);
-    let asks_once = asks_once(workloads, request, writer.ui);
+async fn roll_back_all(
+    workloads: &[Workload],
+    request: &UndoArgs,
+    writer: &mut Writer<'_>,
+) -> CommandOutcome {
+    writer.print_selection(workloads);
+    let asks_once = asks_once(workloads, request, &writer.context.inputs.scope, writer.ui);
     let mut all = read_all_ahead(workloads, request, writer).await;
     let changed = all.iter().flatten().filter(|prepared| prepared.changes(request)).count();
     let mut confirmed = Ok(());
-    if asks_once && changed > 0 || request.options.strict && workloads.len() > 1 {
+    if asks_once && changed > 0 || request.strict && workloads.len() > 1 {
         confirmed = announce_all(&mut all, request, writer);
     }
     if asks_once && changed > 0 && confirmed.is_ok() {
@@ -80,8 +85,9 @@ async fn roll_back_all(workloads: &[Workload], request: &Request, writer: &mut W
         stored.map(|(is_rolled_back, stored)| (stored.clone(), is_rolled_back.then_some(stored))).unzip();
     let rolled_back: Vec<_> = rolled_back.into_iter().flatten().collect();
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let mut outcome = follow::after_change(writer, written).await;
-    if request.options.wait.is_some() && writer.is_real() {
+    let mut outcome =
+        follow::after_change(writer, written, request.follow_options(), request.wait.plain).await;
+    if request.follow_options().is_some() && writer.is_real() {
         followed::finish(&held, &rolled_back, &mut outcome, writer).await;
     }
     outcome
@@ -91,7 +97,7 @@ async fn roll_back_all(workloads: &[Workload], request: &Request, writer: &mut W
 ///
 /// # Errors
 /// As [`announce`].
-fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Writer<'_>) -> Result<()> {
+fn announce_all(all: &mut [Result<Prepared>], request: &UndoArgs, writer: &mut Writer<'_>) -> Result<()> {
     for prepared in all.iter_mut().flatten() {
         prepared.is_announced = true;
         let observed = &prepared.observed;
@@ -107,7 +113,7 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
                 writer.ui.err_line(&format!("{workload} already runs revision {}", target.label()));
                 announce_deletions(observed, target, request, writer);
             }
-            found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
+            found => match found.and_then(|target| undo(observed, target, &request.undo_options())) {
                 Ok(undo) => {
                     announce(prepared, &undo, request, writer)?;
                 }
@@ -121,8 +127,8 @@ fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Wr
 }
 
 /// Prints the namespace before its first workload, if there may be several.
-fn announce_namespace(workload: &Workload, request: &Request, writer: &Writer<'_>) {
-    if request.scope.all_namespaces {
+fn announce_namespace(workload: &Workload, request: &UndoArgs, writer: &Writer<'_>) {
+    if request.write.scope.all_namespaces {
         writer.ui.messages().err_line_once(&format!("namespace {}:", workload.object().namespace()));
     }
 }
@@ -132,7 +138,7 @@ fn announce_namespace(workload: &Workload, request: &Request, writer: &Writer<'_
 async fn roll_back_workload(
     mut prepared: Prepared,
     was_asked: bool,
-    request: &Request,
+    request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<Option<Workload>> {
     let mut target = target_of(&prepared.observed, request)?.clone();
@@ -145,7 +151,7 @@ async fn roll_back_workload(
         if is_live(observed, &target) {
             announce_deletions(observed, &target, request, writer);
             print_skipped(&observed.workload, &target.label(), writer);
-            writer.ui.err_lines(render::ignored_flags(&observed.workload, &request.undo_options));
+            writer.ui.err_lines(render::ignored_flags(&observed.workload, &request.undo_options()));
             if writer.is_real() && completed_rollback(observed).is_some() {
                 end_completed_rollback(observed, writer).await?;
             } else {
@@ -153,7 +159,7 @@ async fn roll_back_workload(
             }
             return Ok(Some(prepared.observed.workload));
         }
-        let undo = undo(observed, &target, &request.undo_options)?;
+        let undo = undo(observed, &target, &request.undo_options())?;
         refuse_doubtful(&prepared, &undo, request, writer)?;
         let conflict = match write(&prepared, &undo, request, writer).await? {
             RollbackWrite::Recovered => return Ok(None),
@@ -169,7 +175,7 @@ async fn roll_back_workload(
         }
         // A release between the reads of the workload and of its revisions was the newest revision, and so the target.
         let is_newer = |current: &Revision| current.number.known() < target.number.known();
-        let was_released = (request.counts_back || !matches!(request.to_revision, TargetRevision::Named(_)))
+        let was_released = (request.counts_back() || !matches!(request.target(), TargetRevision::Named(_)))
             && observed.revisions.current().is_some_and(is_newer);
         let again = reread(&observed.workload, writer.context.source).await?;
         // If only the plan of `step` moved on, there is no external change: the rollback ends the plan.
@@ -197,7 +203,7 @@ async fn roll_back_workload(
 /// Reads a workload again after a question, and returns whether it [has recovered](has_recovered).
 async fn has_recovered_since(
     workload: &Workload,
-    request: &Request,
+    request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<bool> {
     Ok(request.failed
@@ -211,13 +217,13 @@ async fn has_recovered_since(
 fn refuse_doubtful(
     prepared: &Prepared,
     undo: &Undo<'_>,
-    request: &Request,
+    request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<()> {
-    if request.yes || request.options.interactive || writer.ui.can_ask() {
+    if request.yes || request.write.interactive || writer.ui.can_ask() {
         return Ok(());
     }
-    let refusal = unasked_refusal(&prepared.observed, undo.to, &request.to_revision, request.counts_back);
+    let refusal = unasked_refusal(&prepared.observed, undo.to, &request.target(), request.counts_back());
     let Some(error) = refusal else { return Ok(()) };
     if !writer.is_real() && !prepared.is_announced {
         announce(prepared, undo, request, writer)?;
@@ -232,20 +238,20 @@ fn refuse_doubtful(
 fn announce(
     prepared: &Prepared,
     undo: &Undo<'_>,
-    request: &Request,
+    request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<bool> {
     let (observed, now) = (&prepared.observed, writer.context.source.now());
     show_changes(observed, undo, request, writer);
-    let doubts = render::doubts(observed, undo, &request.to_revision, now);
+    let doubts = render::doubts(observed, undo, &request.target(), now);
     let is_doubtful = doubts.is_some();
     writer.ui.err_lines(doubts.unwrap_or_default());
     let after = Workload::of_json(undo.patch.after());
     let after = after.as_ref().unwrap_or(&observed.workload);
-    writer.ui.err_lines(render::stuck_pods(observed, after, undo.to, request.options.replace_stuck_pods));
+    writer.ui.err_lines(render::stuck_pods(observed, after, undo.to, request.replace_stuck_pods));
     writer.ui.err_lines(render::hold_effect(&observed.workload, undo));
-    if !writer.is_real() || writer.ui.can_ask() || request.options.interactive {
-        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
+    if !writer.is_real() || writer.ui.can_ask() || request.write.interactive {
+        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options());
         writer.ui.err_lines_once(revert);
     }
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
@@ -253,8 +259,13 @@ fn announce(
 }
 
 /// Shows which pods are deleted, where the template already is that of the target. Without the flag none is.
-fn announce_deletions(observed: &Observation, target: &Revision, request: &Request, writer: &mut Writer<'_>) {
-    if request.options.replace_stuck_pods {
+fn announce_deletions(
+    observed: &Observation,
+    target: &Revision,
+    request: &UndoArgs,
+    writer: &mut Writer<'_>,
+) {
+    if request.replace_stuck_pods {
         writer.ui.err_lines(render::stuck_pods(observed, &observed.workload, target, true));
     }
 }
@@ -276,7 +287,7 @@ enum RollbackWrite {
 async fn write(
     prepared: &Prepared,
     undo: &Undo<'_>,
-    request: &Request,
+    request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<RollbackWrite> {
     let observed = &prepared.observed;
@@ -298,17 +309,17 @@ async fn write(
             return Err(error);
         }
     };
-    if request.options.dry_run == DryRun::Client {
+    if request.write.dry_run == DryRun::Client {
         return Ok(RollbackWrite::Stored(object));
     }
     let no_pod = Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after));
     writer.ui.err_lines(no_pod.or_else(|| render::kept_pods(observed, undo)));
     if writer.is_real() {
-        if let Some(cause) = &request.undo_options.change_cause {
+        if let Some(cause) = &request.cause {
             record_cause(workload, undo.to, cause, writer).await;
         }
         // A script is warned here: nothing is reverted if the rollback is refused.
-        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options);
+        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options());
         writer.ui.err_lines_once(revert);
         writer.print_receipt(take_back_command(observed, undo).as_deref());
     }
@@ -317,11 +328,11 @@ async fn write(
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, in a dry run, and of workloads that nobody
 /// named (`--failed`). They go to stderr if stdout is a document, or kubectl's lines for a script.
-fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writer: &mut Writer<'_>) {
+fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &UndoArgs, writer: &mut Writer<'_>) {
     let is_for_stdout = request.diff || !writer.is_real() || writer.ui.terminal().is_some();
     if is_for_stdout || writer.ui.can_ask() || request.failed {
-        let preview = render::preview(observed, undo, request.secrets, writer.context.source.now());
-        if is_for_stdout && request.options.output == OutputForm::Text {
+        let preview = render::preview(observed, undo, request.secrets(), writer.context.source.now());
+        if is_for_stdout && request.write.output == OutputForm::Text {
             writer.ui.out_lines(&preview);
         } else {
             writer.ui.err_styled(&preview);
@@ -331,7 +342,7 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writ
 
 /// Prints that the template already is that of the target.
 fn print_skipped(workload: &Workload, label: &str, writer: &mut Writer<'_>) {
-    if writer.options.output == OutputForm::Patch {
+    if writer.request.output == OutputForm::Patch {
         writer.ui.out_exact("[]\n"); // an empty patch: there is nothing to change
     } else {
         let line = format!("skipped rollback (current template already matches revision {label})");

@@ -1,21 +1,22 @@
-//! The arguments of `undo`, and what it reads and asks about workloads before it writes.
+//! What `undo` reads and asks about workloads before it writes.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::cli::undo::UndoArgs;
+use crate::cli::write::DryRun;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::objects::read::{Parts, read_all, read_one, reread};
 use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
+use crate::command::inputs::TargetScope;
 use crate::command::preflight::{self, Findings, Planned};
-use crate::command::targets::TargetScope;
-use crate::command::writing_verb::{ChangeOptions, DryRun, Writer};
+use crate::command::writing_verb::Writer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::selector::Selector;
 use crate::model::change::stuck_pods::stuck_pods;
-use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, blocked_rollback, is_live, undo};
-use crate::model::diff::SecretValues;
+use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, is_live, undo};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -27,34 +28,6 @@ use crate::model::view::RolloutView;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 use crate::render::undo as render;
-
-/// The arguments of `undo`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the command line")]
-pub struct Request {
-    /// The workloads to roll back.
-    pub scope: TargetScope,
-    /// The revision to roll back to.
-    pub to_revision: TargetRevision,
-    /// Whether the user counted back to it: `previous`, `-N`.
-    pub counts_back: bool,
-    /// What the rollback changes besides the template.
-    pub undo_options: UndoOptions,
-    /// The options of the write.
-    pub options: ChangeOptions,
-    /// Whether to show the changes even if stdout is no terminal.
-    pub diff: bool,
-    /// Whether secret-looking values are shown.
-    pub secrets: SecretValues,
-    /// Whether to roll back although another client changed the workload meanwhile.
-    pub force: bool,
-    /// Whether to ask nothing.
-    pub yes: bool,
-    /// Whether to roll back only what failed or is stuck.
-    pub failed: bool,
-    /// Since when the template of what failed must have changed.
-    pub since: Option<StartTime>,
-}
 
 /// What was read about a workload before its rollback.
 pub(super) struct Prepared {
@@ -71,10 +44,10 @@ impl Prepared {
     }
 
     /// Whether the command changes anything: it rolls the workload back, or completes a rollback that stuck pods block.
-    pub(super) fn changes(&self, request: &Request) -> bool {
+    pub(super) fn changes(&self, request: &UndoArgs) -> bool {
         let completes = || {
             let target = target_of(&self.observed, request);
-            request.options.replace_stuck_pods
+            request.replace_stuck_pods
                 && target.is_ok_and(|target| {
                     is_live(&self.observed, target)
                         && !stuck_pods(&self.observed, &self.observed.workload, Some(target)).is_empty()
@@ -84,9 +57,9 @@ impl Prepared {
     }
 
     /// Returns the rollback; none if it would not write.
-    fn planned(&self, request: &Request) -> Option<Planned> {
+    fn planned(&self, request: &UndoArgs) -> Option<Planned> {
         let target = target_of(&self.observed, request).ok()?;
-        let undo = undo(&self.observed, target, &request.undo_options).ok()?;
+        let undo = undo(&self.observed, target, &request.undo_options()).ok()?;
         (!is_live(&self.observed, target)).then(|| planned(&self.observed, &undo))
     }
 }
@@ -94,7 +67,7 @@ impl Prepared {
 /// Reads all workloads together, each after its controller has observed it, and then what keeps their new pods from starting.
 pub(super) async fn read_all_ahead(
     workloads: &[Workload],
-    request: &Request,
+    request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
     let (begun, messages) = (Instant::now(), writer.ui.messages());
@@ -164,13 +137,13 @@ async fn wait_until_observed(
 }
 
 /// Finds the revision to roll a workload back to.
-pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Result<&'a Revision> {
-    let blocked = blocked_rollback(observed)
-        .filter(|_| request.failed || request.to_revision == TargetRevision::Default);
+pub(super) fn target_of<'a>(observed: &'a Observation, request: &UndoArgs) -> Result<&'a Revision> {
+    let blocked =
+        blocked_rollback(observed).filter(|_| request.failed || request.target() == TargetRevision::Default);
     let found = match blocked {
-        Some(current) if request.options.replace_stuck_pods => Ok(current),
+        Some(current) if request.replace_stuck_pods => Ok(current),
         Some(current) if request.failed => return Err(already_rolled_back(observed, current)),
-        _ => request.to_revision.find(observed),
+        _ => request.target().find(observed),
     };
     found.map_err(|error| with_history_hint(error, &observed.workload))
 }
@@ -193,13 +166,13 @@ pub(super) fn planned(observed: &Observation, undo: &Undo<'_>) -> Planned {
 ///
 /// # Errors
 /// In a script without `--yes`: for a type without a name, a selector or `--failed`, and for all namespaces.
-pub(super) fn refuse_whole_type(request: &Request, ui: &Ui) -> Result<()> {
-    let is_choice = request.failed || request.scope.selector != Selector::default();
-    let is_answered = request.yes || request.options.interactive || request.options.dry_run != DryRun::None;
-    if !request.scope.is_selection() || is_answered || ui.can_ask() {
+pub(super) fn refuse_whole_type(request: &UndoArgs, scope: &TargetScope, ui: &Ui) -> Result<()> {
+    let is_choice = request.failed || scope.selector != Selector::default();
+    let is_answered = request.yes || request.write.interactive || request.write.dry_run != DryRun::None;
+    if !scope.is_selection() || is_answered || ui.can_ask() {
         return Ok(());
     }
-    if request.scope.all_namespaces {
+    if scope.all_namespaces {
         return Err(
             Error::usage("-A rolls back in every namespace").hint("select a namespace with -n, or add --yes")
         );
@@ -213,16 +186,16 @@ pub(super) fn refuse_whole_type(request: &Request, ui: &Ui) -> Result<()> {
 
 /// Whether a question comes before all writes, after all changes were shown: on a terminal, for several workloads and
 /// for those that nobody named.
-pub(super) fn asks_once(workloads: &[Workload], request: &Request, ui: &Ui) -> bool {
-    let is_named = workloads.len() < 2 && !request.failed && !request.scope.is_selection();
-    let is_answered = request.yes || request.options.interactive || request.options.dry_run != DryRun::None;
+pub(super) fn asks_once(workloads: &[Workload], request: &UndoArgs, scope: &TargetScope, ui: &Ui) -> bool {
+    let is_named = workloads.len() < 2 && !request.failed && !scope.is_selection();
+    let is_answered = request.yes || request.write.interactive || request.write.dry_run != DryRun::None;
     !workloads.is_empty() && !is_named && !is_answered && ui.can_ask()
 }
 
 /// Whether a workload that `--failed` selected, as it is now, is neither failed nor stuck. Prints a note then.
 pub(super) async fn has_recovered(
     workload: &Workload,
-    request: &Request,
+    request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<bool> {
     if !request.failed {

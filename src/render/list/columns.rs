@@ -15,22 +15,15 @@ use crate::render::narrow::{INDENT, Narrowing};
 use crate::render::state_words::state_style;
 use crate::render::table::TableLayout;
 
-/// The labels that are columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LabelColumns {
-    /// The labels with a column of their own.
-    pub keys: Vec<String>,
-    /// Whether one column has all labels.
-    pub has_all: bool,
-}
-
 /// The columns of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct ListColumns<'a> {
     /// How the table is printed.
     pub layout: TableLayout<'a>,
-    /// The labels to show.
-    pub labels: &'a LabelColumns,
+    /// The labels with a column of their own.
+    pub labels: &'a [String],
+    /// Whether one column has all labels.
+    pub has_all_labels: bool,
 }
 
 /// A column: its name, and the cell of a rollout at a moment.
@@ -71,7 +64,7 @@ impl ListColumns<'_> {
     /// Returns the names of the columns, which are empty for those of labels.
     pub(super) fn names(self) -> Vec<&'static str> {
         let names = self.facts().into_iter().map(|(name, _)| name).collect();
-        let labels = self.labels.keys.len() + usize::from(self.labels.has_all);
+        let labels = self.labels.len() + usize::from(self.has_all_labels);
         with_labels(names, std::iter::repeat_n("", labels))
     }
 
@@ -83,8 +76,8 @@ impl ListColumns<'_> {
     /// Returns the header. As in kubectl, that of a label is its name without its prefix.
     pub(super) fn header(self) -> Vec<Line> {
         let name = |key: &String| Line::of(key.rsplit('/').next().unwrap_or_default().to_uppercase());
-        let labels = self.labels.keys.iter().map(name);
-        let labels = labels.chain(self.labels.has_all.then(|| Line::of("LABELS")));
+        let labels = self.labels.iter().map(name);
+        let labels = labels.chain(self.has_all_labels.then(|| Line::of("LABELS")));
         with_labels(self.facts().into_iter().map(|(name, _)| Line::of(name)).collect(), labels)
     }
 
@@ -92,8 +85,8 @@ impl ListColumns<'_> {
     pub(super) fn row(self, rollout: &RolloutView, now: Timestamp) -> Vec<Line> {
         let object = rollout.workload.object();
         let one = |key: &String| Line::of(object.label(key).unwrap_or_default());
-        let labels = self.labels.keys.iter().map(one);
-        let labels = labels.chain(self.labels.has_all.then(|| Line::of(labels_of(object))));
+        let labels = self.labels.iter().map(one);
+        let labels = labels.chain(self.has_all_labels.then(|| Line::of(labels_of(object))));
         with_labels(self.facts().into_iter().map(|(_, cell)| cell(rollout, now)).collect(), labels)
     }
 

@@ -3,8 +3,8 @@
 mod columns;
 mod watch;
 
+pub use columns::ListColumns;
 pub(super) use columns::cause;
-pub use columns::{LabelColumns, ListColumns};
 pub use watch::{WatchedList, event_json};
 
 use k8s_openapi::jiff::Timestamp;
