@@ -110,7 +110,7 @@ pub fn restored(workload: &Workload, after: &Value) -> Option<String> {
 pub fn own_hold(workload: &Workload) -> Vec<String> {
     let (hold, is_steppable, goal) = match held_by(workload) {
         Some(HeldBy::Partition(partition)) => {
-            (strategy::partition_words(partition), workload.kind().hold_method().is_ok(), "--to 100%")
+            (strategy::partition_words(partition), workload.kind().mechanism().is_ok(), "--to 100%")
         }
         Some(HeldBy::OnDelete) => ("OnDelete".to_owned(), deletes_pods(workload), "--all"),
         Some(HeldBy::Paused | HeldBy::Plan) | None => return Vec::new(),

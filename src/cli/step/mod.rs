@@ -144,7 +144,7 @@ impl StepArgs {
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
-        match target.kind.hold_method() {
+        match target.kind.mechanism() {
             Err(reason) => Err(no_step(target.kind, &target.name, reason)),
             Ok(_) => Ok(NamedTarget { namespace: common.namespace().map(str::to_owned), ..target }),
         }

@@ -1,9 +1,11 @@
 //! `pause` and `resume`: hold outdated pods, and end a hold. The annotation is in [`plan`].
 
 pub mod held;
+pub mod mechanism;
 mod pause;
 pub mod plan;
 mod read;
+pub mod slot;
 mod summary;
 
 pub use pause::{

@@ -14,9 +14,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::{Hold, completed_rollback, require_fields};
 use crate::kind::fields::HoldFields;
 use crate::kind::owners::refuse_driven;
-use crate::kind::{PresentPods, Workload, strategy};
+use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
-use crate::revision::Revision;
 use crate::text::shell_command::{Word, command};
 
 /// What holds outdated pods.
@@ -126,7 +125,7 @@ fn add_hold(
 
 /// Refuses a kind that has no field for a pause and cannot be held otherwise.
 fn require_hold(workload: &Workload, verb: &str) -> Result<()> {
-    match workload.kind().hold_method() {
+    match workload.mechanism() {
         Err(reason) if workload.pause_field().is_none() => {
             Err(Error::usage(format!("{} cannot be {verb}: {reason}", workload.target())))
         }
@@ -143,14 +142,10 @@ pub(crate) fn holding_fields(observation: &Observation, workload: &Workload) -> 
         let sentence = format!("{} cannot be held, because its pods cannot be listed", workload.target());
         return Err(Error::new(ErrorKind::Refused, sentence).hint("request permission to list pods"));
     }
-    let current = observation.revisions.current();
-    let (updated, outdated) = observation.own_pods().partition(|pod| observation.is_updated(pod));
-    let size = |revision: &Revision| i32::try_from(revision.replica_set_counts.wanted).unwrap_or(i32::MAX);
-    let updated_size = i64::from(current.map_or(0, size));
-    let all_sizes: i64 = observation.revisions.iter().map(size).map(i64::from).sum();
-    let replica_set_sizes = (updated_size, all_sizes - updated_size);
-    let pods = PresentPods { updated, outdated, replica_set_sizes };
-    Ok(workload.kind().hold_method().map(|method| method.fields_to_hold(workload, &pods)).unwrap_or_default())
+    Ok(workload
+        .mechanism()
+        .map(|mechanism| mechanism.fields_to_hold(observation, workload))
+        .unwrap_or_default())
 }
 
 /// Returns how many pods there are beyond the wanted ones.
@@ -286,8 +281,8 @@ mod tests {
 
     use super::*;
     use crate::api::object::Object;
+    use crate::hold::mechanism::hold_budget::{HoldBudget, NEVER_AVAILABLE};
     use crate::hold::plan::HOLD_ANNOTATION;
-    use crate::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE};
     use crate::revision::Revisions;
 
     #[test]

@@ -16,7 +16,7 @@ use crate::text::shell_command::{Word, command};
 /// Reads what the annotation of a workload says of it.
 #[must_use]
 pub fn read(workload: &Workload) -> Held {
-    if workload.kind().hold_method().is_err() {
+    if workload.kind().mechanism().is_err() {
         return Held::Free;
     }
     let Some(text) = workload.object().annotation(HOLD_ANNOTATION) else {

@@ -4,11 +4,11 @@ use super::*;
 use crate::api::object::Object;
 use crate::api::patch::Patch;
 use crate::api::pod::Pod;
+use crate::hold::mechanism::hold_budget::HoldBudget;
 use crate::hold::plan::{
     BatchFailure, CheckResult, HOLD_ANNOTATION, Hold, Pace, Plan, Reach, have_same_plan,
 };
 use crate::kind::Workload;
-use crate::kind::deployment_hold::HoldBudget;
 use crate::kind::fields::HoldFields;
 use crate::observation::Observation;
 use crate::observation::fixture::{self, pod, revision, template};

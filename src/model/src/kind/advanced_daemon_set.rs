@@ -6,7 +6,7 @@ use super::daemon_set::status_of_counts;
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Activity, Verdict};
-use super::{HoldMethod, Kind, Pods, Workload, strategy};
+use super::{Kind, MechanismName, Pods, Workload, strategy};
 use crate::api::resource_type::{KRUISE, ResourceType};
 
 /// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.
@@ -41,8 +41,8 @@ impl Kind for AdvancedDaemonSet {
         Some(strategy::PAUSED)
     }
 
-    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
-        Ok(HoldMethod::Partition)
+    fn mechanism(&self) -> Result<MechanismName, &'static str> {
+        Ok(MechanismName::Partition)
     }
 
     /// Rounds down, of the nodes that need a pod.

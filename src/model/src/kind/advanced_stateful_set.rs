@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::revision_store::RevisionStore;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Activity, Counts, Verdict};
-use super::{HoldMethod, Kind, Pods, Workload, strategy};
+use super::{Kind, MechanismName, Pods, Workload, strategy};
 use crate::api::resource_type::{KRUISE, ResourceType};
 
 /// `statefulsets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
@@ -52,8 +52,8 @@ impl Kind for AdvancedStatefulSet {
         Some(strategy::PAUSED)
     }
 
-    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
-        Ok(HoldMethod::Partition)
+    fn mechanism(&self) -> Result<MechanismName, &'static str> {
+        Ok(MechanismName::Partition)
     }
 
     /// A number of pods; a percentage is refused by both releases that were measured.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Activity, Counts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, Workload, strategy};
+use super::{Kind, MechanismName, Pods, Workload, strategy};
 use crate::api::resource_type::{KRUISE, ResourceType};
 
 /// `clonesets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
@@ -45,8 +45,8 @@ impl Kind for CloneSet {
         Some(if version == "v1alpha1" { &["spec", "updateStrategy", "paused"] } else { strategy::PAUSED })
     }
 
-    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
-        Ok(HoldMethod::Partition)
+    fn mechanism(&self) -> Result<MechanismName, &'static str> {
+        Ok(MechanismName::Partition)
     }
 
     /// Rounds up, but below 100% at least one of several pods is updated (`CalculatePartitionReplicas` in the

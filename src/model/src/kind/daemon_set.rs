@@ -5,7 +5,7 @@ use k8s_openapi::api::apps::v1 as apps;
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Activity, Counts, Verdict};
-use super::{HoldMethod, Kind, Pods, Workload, strategy};
+use super::{Kind, MechanismName, Pods, Workload, strategy};
 use crate::api::resource_type::ResourceType;
 
 /// `daemonsets.apps`. The controller hashes Go structs, so the hash cannot be recomputed.
@@ -28,8 +28,8 @@ impl Kind for DaemonSet {
         strategy::node_budget(workload)
     }
 
-    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
-        Ok(HoldMethod::OnDelete)
+    fn mechanism(&self) -> Result<MechanismName, &'static str> {
+        Ok(MechanismName::Deletions)
     }
 
     fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {

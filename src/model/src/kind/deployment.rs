@@ -5,7 +5,7 @@ use k8s_openapi::api::apps::v1 as apps;
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Activity, Counts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, Workload, deployment_hold, strategy};
+use super::{Kind, MechanismName, Pods, Workload, strategy};
 use crate::api::resource_type::ResourceType;
 
 /// `deployments.apps`.
@@ -32,8 +32,8 @@ impl Kind for Deployment {
         Some(&["spec", "paused"])
     }
 
-    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
-        Ok(HoldMethod::MinReadySeconds)
+    fn mechanism(&self) -> Result<MechanismName, &'static str> {
+        Ok(MechanismName::Budget)
     }
 
     fn can_deadlock_on_surge(&self) -> bool {
@@ -41,7 +41,7 @@ impl Kind for Deployment {
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {
-        deployment_hold::budget_of(strategy::update_strategy(workload), workload.wanted())
+        strategy::surge_budget(strategy::update_strategy(workload), workload.wanted())
     }
 
     fn verdict(&self, workload: &Workload, activity: &Activity<'_>) -> Verdict {

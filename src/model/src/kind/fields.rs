@@ -15,7 +15,7 @@ pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
 const LARGEST: usize = 64 << 10;
 
 /// The field that is stored as its value, because the kinds that have it are held by no other one.
-pub(super) const UPDATE_STRATEGY: &str = "updateStrategy";
+pub(crate) const UPDATE_STRATEGY: &str = "updateStrategy";
 
 /// Members of `spec` with their values. A field without a value is absent.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,9 +8,7 @@ pub mod advanced_stateful_set;
 pub mod clone_set;
 pub mod daemon_set;
 pub mod deployment;
-pub mod deployment_hold;
 pub mod fields;
-mod hold_method;
 pub mod owners;
 pub mod revision_store;
 pub mod stateful_set;
@@ -33,7 +31,6 @@ use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
 use self::verdict::{Activity, Verdict};
 use crate::api::object::Object;
-use crate::api::pod::Pod;
 use crate::api::resource_type::ResourceType;
 use crate::hold::held::Held;
 use crate::text::json::Digest;
@@ -107,7 +104,7 @@ pub trait Kind: Sync {
     ///
     /// # Errors
     /// Why they cannot be held.
-    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
+    fn mechanism(&self) -> Result<MechanismName, &'static str> {
         Err("this version only reads it")
     }
 
@@ -129,40 +126,18 @@ pub enum Pods {
     ByOrdinal,
 }
 
-/// How `pause` and `step` hold the workloads of a kind, by fields that they restore later, and how `step` releases pods.
-/// Only its methods in `hold_method.rs` and the table of `step` match on it.
+/// The name of the [mechanism](crate::hold::mechanism) by which `pause` and `step` hold the workloads of a kind. Only the table
+/// of the mechanisms matches on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldMethod {
+pub enum MechanismName {
     /// The partition of the update strategy. `step` lowers it; the controller replaces the pods.
     Partition,
     /// The strategy `OnDelete`, which stops only the replacement of running pods. `step` deletes pods; the controller creates
     /// the updated ones.
-    OnDelete,
-    /// Four fields of `spec`, among them `minReadySeconds`, by which no updated pod counts as available, and the update budget
-    /// (see [`deployment_hold`]). `step` raises the budget; the controller replaces the pods.
-    MinReadySeconds,
-}
-
-/// The pods that a workload has when it is held.
-#[derive(Clone, Debug, Default)]
-pub struct PresentPods<'a> {
-    /// The pods that run the current revision.
-    pub updated: Vec<&'a Pod>,
-    /// The pods that run another one.
-    pub outdated: Vec<&'a Pod>,
-    /// The `spec.replicas` of the current ReplicaSet, and of the others together: also of pods that do not exist yet. Zero
-    /// for a kind without ReplicaSets.
-    pub replica_set_sizes: (i64, i64),
-}
-
-impl PresentPods<'_> {
-    /// Returns the numbers of updated and outdated pods that are active.
-    pub(super) fn active(&self) -> (i64, i64) {
-        let count = |pods: &[&Pod]| {
-            i64::try_from(pods.iter().filter(|pod| pod.is_active()).count()).unwrap_or(i64::MAX)
-        };
-        (count(&self.updated), count(&self.outdated))
-    }
+    Deletions,
+    /// Four fields of `spec`, among them `minReadySeconds`, by which no updated pod counts as available, and the update budget.
+    /// `step` raises the budget; the controller replaces the pods.
+    Budget,
 }
 
 /// Two kinds are the same when the API serves them as the same type.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Activity, Counts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, Workload, strategy};
+use super::{Kind, MechanismName, Pods, Workload, strategy};
 use crate::api::resource_type::ResourceType;
 
 /// `statefulsets.apps`. The hash of a revision follows from its stored bytes alone.
@@ -33,8 +33,8 @@ impl Kind for StatefulSet {
         true
     }
 
-    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
-        Ok(HoldMethod::Partition)
+    fn mechanism(&self) -> Result<MechanismName, &'static str> {
+        Ok(MechanismName::Partition)
     }
 
     /// Keeps the pods below the index.

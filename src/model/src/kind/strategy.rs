@@ -173,7 +173,7 @@ pub fn min_available(workload: &Workload) -> Option<i64> {
 }
 
 /// Returns a limit of a strategy.
-pub(super) fn limit(strategy: Option<&Value>, name: &str, default: IntOrPercent) -> IntOrPercent {
+pub(crate) fn limit(strategy: Option<&Value>, name: &str, default: IntOrPercent) -> IntOrPercent {
     strategy.and_then(|strategy| field(strategy, name)).and_then(IntOrPercent::read).unwrap_or(default)
 }
 
@@ -190,6 +190,17 @@ pub(super) fn node_budget(workload: &Workload) -> UpdateBudget {
     let (strategy, wanted) = (update_strategy(workload), workload.wanted());
     let rounded = |name, default| limit(strategy, name, IntOrPercent::Int(default)).rounded_up(wanted);
     UpdateBudget { unavailable: rounded("maxUnavailable", 1), surge: rounded("maxSurge", 0) }
+}
+
+/// Returns the budget of the strategy of a Deployment. Rounds surge up and unavailable down. If both are zero, one pod may be
+/// unavailable (`ResolveFenceposts` in the Deployment controller).
+#[must_use]
+pub fn surge_budget(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
+    let limit = |name| limit(strategy, name, IntOrPercent::Percent(25));
+    let surge = limit("maxSurge").rounded_up(wanted);
+    let unavailable = limit("maxUnavailable").rounded_down(wanted).min(wanted);
+    let unavailable = if surge == 0 && unavailable == 0 { 1 } else { unavailable };
+    UpdateBudget { unavailable, surge }
 }
 
 /// A partition above every possible pod. With a partition of `replicas`, a scale-up would start
@@ -248,7 +259,7 @@ fn has_rolling_update(workload: &Workload) -> bool {
 /// original one. Otherwise it is the live one with the original partition, without a pause, and with the original type
 /// and the limits that the hold writes. Those stay if they differ from the strategy `held` that the hold
 /// wrote.
-pub(super) fn restored(
+pub(crate) fn restored(
     workload: &Workload,
     held: Option<&Value>,
     original: Option<&Value>,
@@ -300,7 +311,7 @@ fn without_empty(value: &Value) -> Option<Value> {
 }
 
 /// Returns the path of the partition.
-pub(super) fn partition_path(workload: &Workload) -> FieldPath {
+pub(crate) fn partition_path(workload: &Workload) -> FieldPath {
     let nested = has_rolling_update(workload).then_some("rollingUpdate");
     FieldPath::of(["spec", workload.kind().strategy()].into_iter().chain(nested).chain(["partition"]))
 }

@@ -46,7 +46,7 @@ pub fn optional() -> impl Iterator<Item = &'static dyn Kind> {
 
 /// Returns the kinds that `step` can release batch by batch.
 pub fn steppable() -> impl Iterator<Item = &'static dyn Kind> {
-    all().filter(|kind| kind.hold_method().is_ok())
+    all().filter(|kind| kind.mechanism().is_ok())
 }
 
 /// Returns the kind of an object by its `kind` and the group in its `apiVersion`. An object without an `apiVersion`, such

@@ -25,13 +25,13 @@ pub enum PodUpdatePolicy {
 
 /// A limit of a strategy: a number of pods, or a percentage of the wanted pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IntOrPercent {
+pub(crate) enum IntOrPercent {
     Int(i64),
     Percent(i64),
 }
 
 impl IntOrPercent {
-    pub(super) fn read(value: &Value) -> Option<Self> {
+    pub(crate) fn read(value: &Value) -> Option<Self> {
         let whole = |number: i64| number.clamp(0, i64::from(i32::MAX));
         match value {
             Value::String(text) => {
@@ -41,14 +41,14 @@ impl IntOrPercent {
         }
     }
 
-    pub(super) fn rounded_down(self, wanted: i64) -> i64 {
+    pub(crate) fn rounded_down(self, wanted: i64) -> i64 {
         match self {
             Self::Int(pods) => pods,
             Self::Percent(share) => share * wanted / 100,
         }
     }
 
-    pub(super) fn rounded_up(self, wanted: i64) -> i64 {
+    pub(crate) fn rounded_up(self, wanted: i64) -> i64 {
         match self {
             Self::Int(pods) => pods,
             Self::Percent(share) => (share * wanted + 99) / 100,

@@ -4,10 +4,9 @@ use std::cmp::Reverse;
 
 use serde_json::Value;
 
-use super::fields::HoldFields;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Activity, Counts, RolloutState, Verdict};
-use super::{HoldMethod, Pods, Workload, deployment_hold, strategy};
+use super::{Pods, Workload, strategy};
 use crate::api::managed_fields::with_template_owners_only;
 use crate::api::object::{Condition, Object};
 use crate::api::patch::FieldPath;
@@ -112,33 +111,6 @@ impl Workload {
     pub(super) fn pause_members(&self) -> Option<&'static [&'static str]> {
         let version = self.object.text("/apiVersion").and_then(|version| version.rsplit('/').next());
         self.kind.pause_field(version.unwrap_or_default())
-    }
-
-    /// Returns the members of `spec` that a hold replaces; none for a kind that cannot be held.
-    #[must_use]
-    pub fn hold_fields(&self) -> &'static [&'static str] {
-        self.kind.hold_method().map(HoldMethod::fields).unwrap_or_default()
-    }
-
-    /// Returns the fields that a hold replaces, with their present values.
-    #[must_use]
-    pub fn replaceable_fields(&self) -> HoldFields {
-        HoldFields::of(self.object.json(), self.hold_fields())
-    }
-
-    /// Whether a plan holds it by `minReadySeconds`, as only that of a Deployment does.
-    ///
-    /// No updated pod counts as available then. The controller never completes the rollout, keeps surge pods, and cannot be
-    /// held for another template.
-    #[must_use]
-    pub fn hold_blocks_availability(&self) -> bool {
-        self.kind.hold_method() == Ok(HoldMethod::MinReadySeconds)
-    }
-
-    /// Whether its fields can only be those of a plan, whatever its annotation says.
-    #[must_use]
-    pub fn has_fields_of_plan(&self) -> bool {
-        self.hold_blocks_availability() && deployment_hold::is_held(self)
     }
 
     /// Returns how long a pod must be ready before it counts as available.

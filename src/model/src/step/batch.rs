@@ -9,11 +9,11 @@ use super::action::{Action, Purpose, StepOutcome, StopReason};
 use super::event::{BatchStage, BatchView};
 use super::failure::{decide_failure, fatal_causes};
 use super::memory::{Memory, WAVE_PAUSE};
-use super::partition::{is_complete, own_partition_reached};
-use super::slot::{PodSlot, released_or_updated};
-use super::state::{State, StepKind};
+use super::obstacle::{is_complete, own_partition_reached, reason_to_stop};
 use crate::api::pod::Pod;
+use crate::hold::mechanism::{Mechanism, State};
 use crate::hold::plan::{BatchFailure, BatchSize, CheckResult, OnFailure, Pace, Plan, PlannedBatch, Reach};
+use crate::hold::slot::{PodSlot, released_or_updated};
 use crate::text::go_duration;
 
 /// How long a pod is expected to be starting.
@@ -26,11 +26,11 @@ const MAX_NAMES: usize = 64 << 10;
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
 pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Action {
-    if let Some(fields) = state.step_kind.release(state, batch) {
+    if let Some(fields) = state.mechanism.release(state, batch) {
         let hold = state.hold_with(state.plan.clone());
         return Action::write_plan(Purpose::ReleaseSlots, hold, Some(fields), state.workload());
     }
-    let wave = state.step_kind.wave(state);
+    let wave = state.mechanism.wave(state);
     if !wave.is_empty() && is_wave_due(state, memory, wave.len()) {
         return Action::DeleteWave(wave);
     }
@@ -103,7 +103,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     let Some(next) = next else { return unhealthy(state).map_or(Action::Wait, Action::stop) };
     let now = state.now.elapsed;
     match obstacle(state, &next) {
-        Some(_) if memory.force => begin_batch(state, next, Some(state.step_kind.unavailable(state))),
+        Some(_) if memory.force => begin_batch(state, next, Some(state.mechanism.unavailable(state))),
         Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
             Action::wait_for("a cause to resolve, or to outlast its grace period")
         }
@@ -143,7 +143,7 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not
 /// counted the pods yet. [`continue_batch`] releases the others.
 fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: Option<usize>) -> Action {
-    let fields = state.step_kind.release(state, &next);
+    let fields = state.mechanism.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
     Action::write_plan(Purpose::BeginBatch(forced), state.hold_with(plan), fields, state.workload())
 }
@@ -226,28 +226,28 @@ fn reached(state: &State<'_>) -> StepOutcome {
 /// # Errors
 /// When the next pod is on a node that is not ready, and cannot be skipped.
 pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason> {
-    FutureBatches::after(state.plan, &state.slots, state.step_kind).next(state.plan.reach)
+    FutureBatches::after(state.plan, &state.slots, state.mechanism).next(state.plan.reach)
 }
 
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable, or if a released slot
 /// is not healthy.
 pub(super) fn obstacle(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
     let first = state.slots.iter().find(|slot| Some(&slot.key) == next.slots.first())?;
-    if state.step_kind.may_begin(state, first) {
+    if state.mechanism.may_begin(state, first) {
         return unhealthy(state);
     }
-    Some(state.reason_to_stop(state.unavailable_slots()))
+    Some(reason_to_stop(state, state.unavailable_slots()))
 }
 
 /// Returns the reason to stop if a released slot is not healthy.
 fn unhealthy(state: &State<'_>) -> Option<StopReason> {
     let mut slots = state.required().filter(|slot| !slot.is_healthy()).peekable();
-    slots.peek().is_some().then(|| state.reason_to_stop(slots))
+    slots.peek().is_some().then(|| reason_to_stop(state, slots))
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.
 pub(super) struct FutureBatches<'s, 'a> {
-    step_kind: &'s dyn StepKind,
+    mechanism: &'s dyn Mechanism,
     pace: &'s Pace,
     wanted: usize,
     released_or_updated: usize,
@@ -258,9 +258,9 @@ pub(super) struct FutureBatches<'s, 'a> {
 
 impl<'s, 'a> FutureBatches<'s, 'a> {
     /// Begins after the last batch of a plan.
-    pub(super) fn after(plan: &'s Plan, slots: &'s [PodSlot<'a>], step_kind: &'s dyn StepKind) -> Self {
+    pub(super) fn after(plan: &'s Plan, slots: &'s [PodSlot<'a>], mechanism: &'s dyn Mechanism) -> Self {
         Self {
-            step_kind,
+            mechanism,
             pace: &plan.pace,
             wanted: slots.len(),
             released_or_updated: released_or_updated(slots),
@@ -296,7 +296,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
                         }
                         names.push(slot.key.clone());
                     }
-                    Some(_) if self.step_kind.skips_unready_nodes() => {}
+                    Some(_) if self.mechanism.skips_unready_nodes() => {}
                     Some(node) if names.is_empty() => {
                         let (pod, node) = (slot.label(), node.clone());
                         return Err(StopReason::OnUnreadyNode { pod, node });

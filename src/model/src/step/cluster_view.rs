@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::state::State;
 use super::state_of;
 use crate::api::pod::Node;
 use crate::engine::Now;
+use crate::hold::mechanism::State;
 use crate::hold::plan::Hold;
 use crate::kind::Workload;
 use crate::observation::Observation;

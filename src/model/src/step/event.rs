@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::api::patch::Patch;
 use crate::api::pod::Node;
 use crate::cause::Cause;
@@ -14,6 +12,7 @@ use crate::engine::PodRef;
 use crate::error::Error;
 use crate::follow::CauseChange;
 use crate::hold::plan::{CheckResult, Lock, PaceFlags, Reach};
+use crate::hold::slot::SlotView;
 use crate::observation::Observation;
 
 /// The options of a `step` command.
@@ -195,27 +194,6 @@ pub struct BatchView {
     pub slots: Vec<SlotView>,
     /// The stage.
     pub stage: BatchStage,
-}
-
-/// A slot of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlotView {
-    /// The name of the pod or of the node; `pod 3` while the controller has not created the third updated pod.
-    pub label: String,
-    /// The state.
-    pub state: SlotState,
-}
-
-/// The state of a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SlotState {
-    /// Its pod runs another revision.
-    Outdated,
-    /// Its pod is being replaced, or is not available yet.
-    Updating,
-    /// Its pod runs the new revision and is available.
-    Updated,
 }
 
 /// The stage of a batch.

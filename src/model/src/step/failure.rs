@@ -5,13 +5,14 @@
 
 use super::action::{Action, Purpose, RollbackOutcome, StepOutcome};
 use super::memory::Memory;
-use super::slot::PodSlot;
-use super::state::State;
+use super::obstacle::reason_to_stop;
 use crate::api::patch::FieldPath;
 use crate::cause::Cause;
 use crate::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::engine::PodRef;
+use crate::hold::mechanism::State;
 use crate::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, Plan, PlannedBatch};
+use crate::hold::slot::PodSlot;
 use crate::kind::strategy;
 use crate::observation::Observation;
 
@@ -83,7 +84,7 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
     if others.is_empty() {
         return fail(late);
     }
-    Some(Action::stop(state.reason_to_stop(others)))
+    Some(Action::stop(reason_to_stop(state, others)))
 }
 
 const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";
@@ -171,10 +172,10 @@ mod tests {
     use super::*;
     use crate::api::object::Object;
     use crate::hold::plan::Hold;
+    use crate::hold::slot::tests::NOW;
     use crate::kind::Workload;
     use crate::revision::Revisions;
     use crate::step::StepOptions;
-    use crate::step::slot::tests::NOW;
     use crate::step::start::prepare_plan;
     use crate::step::state_of;
 

@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::action::Action;
 use super::event::{BatchView, StepOptions, StepReport, Task};
 use super::ownership::Ownership;
-use super::slot::PodSlot;
 use super::soak::{CheckMemory, Soak};
-use super::state::State;
 use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::engine::{Effects, Now};
 use crate::follow::{CauseLedger, ProgressClock};
+use crate::hold::mechanism::State;
 use crate::hold::plan::{BatchFailure, Lock};
+use crate::hold::slot::PodSlot;
 use crate::observation::Observation;
 use crate::revision::Revision;
 use crate::status::verdict;
@@ -128,7 +128,7 @@ impl Memory {
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
         self.soak.over_since = is_over.then(|| before.unwrap_or(now));
-        self.forced = self.forced.map(|forced| forced.min(state.step_kind.unavailable(state)));
+        self.forced = self.forced.map(|forced| forced.min(state.mechanism.unavailable(state)));
         interruption
     }
 

@@ -9,7 +9,7 @@
 //!     report what changed                         reporter.rs
 //!     if no request is in flight:
 //!         action = reconcile(state, memory)       reconcile.rs; the rules of a batch are in batch.rs, what releases its
-//!                                                 pods in partition.rs, deployment.rs and daemon_set.rs
+//!                                                 pods in hold/mechanism/
 //!         perform the action                      engine.rs: one write, or one wave of guarded deletions;
 //!                                                 a refresh, if the observation is not fresh
 //! ```
@@ -22,50 +22,42 @@ mod action;
 mod answers;
 mod batch;
 mod cluster_view;
-mod daemon_set;
-mod deployment;
 mod engine;
 mod event;
 mod failure;
 mod memory;
+mod obstacle;
 mod ownership;
-mod partition;
 mod reconcile;
 mod refusals;
 mod reporter;
-mod slot;
 mod soak;
 mod start;
-mod state;
 mod view;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::hold::slot::{SlotState, SlotView};
 pub use action::{RollbackOutcome, StepOutcome, StopReason};
 pub use engine::Stepper;
-pub use event::{
-    BatchStage, BatchView, Origin, SlotState, SlotView, StepAnswer, StepOptions, StepReport, Task,
-};
+pub use event::{BatchStage, BatchView, Origin, StepAnswer, StepOptions, StepReport, Task};
 pub use view::{FurtherBatches, PlanView, preview};
 
-use self::daemon_set::StepDaemonSet;
-use self::deployment::StepDeployment;
-use self::partition::{StepCountedPods, StepStatefulSet};
-use self::state::{State, StepKind};
 use crate::api::count::as_count;
 use crate::api::pod::Node;
 use crate::engine::Now;
 use crate::error::{Error, ErrorKind, Result};
+use crate::hold::mechanism::{Mechanism, State};
 use crate::hold::plan::{Hold, MAX_PODS};
-use crate::kind::{HoldMethod, Workload, strategy};
+use crate::kind::{MechanismName, Workload};
 use crate::observation::Observation;
 
-/// Returns the implementation for the kind of a workload: the table of the kinds that can be stepped.
+/// Returns the mechanism by which a workload is stepped.
 ///
 /// # Errors
-/// When the kind cannot be stepped, with alternatives, and when the workload has more than [`MAX_PODS`] pods.
-fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
+/// When it cannot be stepped, and when it has more than [`MAX_PODS`] pods.
+fn mechanism_of(workload: &Workload) -> Result<&'static dyn Mechanism> {
     let wanted = workload.wanted();
     if as_count(wanted) > MAX_PODS {
         return Err(Error::new(
@@ -73,37 +65,33 @@ fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
             format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
         ));
     }
-    match workload.kind().hold_method() {
-        Ok(HoldMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&StepCountedPods),
-        Ok(HoldMethod::Partition) => Ok(&StepStatefulSet),
-        Ok(HoldMethod::OnDelete) => Ok(&StepDaemonSet),
-        Ok(HoldMethod::MinReadySeconds) => Ok(&StepDeployment),
-        Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
-    }
+    workload
+        .mechanism()
+        .map_err(|reason| Error::usage(format!("{} cannot be stepped: {reason}", workload.target())))
 }
 
 /// Returns the state of a plan.
 ///
 /// # Errors
-/// As [`step_kind`], and when the hold has no plan.
-fn state_of<'a>(
+/// As [`mechanism_of`], and when the hold has no plan.
+pub(crate) fn state_of<'a>(
     observed: &'a Observation,
     nodes: Option<&'a [Node]>,
     hold: &'a Hold,
     now: Now,
 ) -> Result<State<'a>> {
-    let (kind, plan) = (step_kind(&observed.workload)?, hold.require_plan(&observed.workload)?);
-    Ok(State::new(kind, observed, nodes, hold, plan, now))
+    let (mechanism, plan) = (mechanism_of(&observed.workload)?, hold.require_plan(&observed.workload)?);
+    Ok(State::new(mechanism, observed, nodes, hold, plan, now))
 }
 
 /// Whether `step` itself deletes the pods that it releases.
 #[must_use]
 pub fn deletes_pods(workload: &Workload) -> bool {
-    workload.kind().hold_method() == Ok(HoldMethod::OnDelete)
+    workload.kind().mechanism() == Ok(MechanismName::Deletions)
 }
 
 /// Whether `step` releases a number of pods, and the controller chooses which ones.
 #[must_use]
 pub fn counts_pods(workload: &Workload) -> bool {
-    step_kind(workload).is_ok_and(StepKind::counts_pods)
+    mechanism_of(workload).is_ok_and(Mechanism::counts_pods)
 }

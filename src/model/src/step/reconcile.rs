@@ -5,13 +5,13 @@ use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
 use super::event::StepOptions;
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
+use super::mechanism_of;
 use super::memory::Memory;
 use super::start::acquire;
-use super::state::State;
-use super::step_kind;
 use crate::engine::{Now, PodRef};
 use crate::error::{Error, ErrorKind};
 use crate::hold::left_fields;
+use crate::hold::mechanism::State;
 use crate::hold::plan::{BatchFailure, Hold, OnFailure};
 use crate::kind::Workload;
 use crate::kind::verdict::RolloutState;
@@ -52,7 +52,7 @@ pub(super) fn reconcile(
         return stop_after_change(cluster, memory, reason);
     }
     let Some(state) = state else {
-        return match step_kind(&observed.workload) {
+        return match mechanism_of(&observed.workload) {
             // Never: what this process stored is readable, and another annotation is an external change.
             Ok(_) => Action::wait_for("the plan to be readable"),
             // Another client scaled it beyond what `step` works with.
@@ -183,8 +183,8 @@ mod tests {
 
     use super::*;
     use crate::api::object::Object;
+    use crate::hold::mechanism::hold_budget::HoldBudget;
     use crate::hold::plan::{Lock, Pace, Plan, Reach};
-    use crate::kind::deployment_hold::HoldBudget;
     use crate::revision::Revisions;
     use crate::step::ownership::Ownership;
 

@@ -1,7 +1,7 @@
 //! Why a command is refused before it writes anything.
 
 use super::event::StepOptions;
-use super::step_kind;
+use super::mechanism_of;
 use crate::api::count::as_count;
 use crate::change::effect::UpdatedPods;
 use crate::diff::pod_update::needs_only_resize;
@@ -17,9 +17,9 @@ use crate::text::shell_command::command;
 pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     refuse_driven(workload, "approve")?;
-    let kind = step_kind(workload)?;
-    check_flags(options, kind.flags(workload), workload)?;
-    kind.check_options(workload, options)?;
+    let mechanism = mechanism_of(workload)?;
+    check_flags(options, mechanism.flags(workload), workload)?;
+    mechanism.check_workload(workload, options.force)?;
     strategy::require_gradual(workload, "stepped")?;
     check_numbers(options, workload)?;
     if observed.pods.is_none() {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::event::{BatchStage, StepReport};
 use super::memory::Memory;
-use super::slot::PodSlot;
-use super::state::State;
 use super::view::{batch, stage};
 use crate::api::count::as_number;
 use crate::engine::{Now, PodRef};
+use crate::hold::mechanism::State;
 use crate::hold::plan::PlannedBatch;
+use crate::hold::slot::PodSlot;
 
 /// Records the last reports.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ impl ChangeReporter {
     /// Reports the slots of the present batch that were released, and what the controller did beside the plan: pods on the
     /// new revision that are in no batch, or where pods are only counted, another number of them.
     fn observe_slots(&mut self, state: &State<'_>, has_stage: bool) {
-        let (wanted, counts_pods) = (state.slots.len(), state.step_kind.counts_pods());
+        let (wanted, counts_pods) = (state.slots.len(), state.mechanism.counts_pods());
         if let Some(from) = self.wanted.replace(wanted).filter(|from| *from != wanted && counts_pods) {
             self.report(StepReport::Scaled { from: as_number(from), to: as_number(wanted) });
             self.known = None; // other pods have the numbers

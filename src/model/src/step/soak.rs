@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::action::Action;
 use super::event::StepReport;
-use super::slot::PodSlot;
 use crate::engine::Now;
 use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
+use crate::hold::slot::PodSlot;
 use crate::observation::pod_stage::SETTLE_TIME;
 use crate::settle::{STAMP_PRECISION, lasted};
 

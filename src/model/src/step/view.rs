@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use super::action::{RollbackOutcome, StepOutcome, StopReason};
 use super::batch::{FutureBatches, next, obstacle};
-use super::daemon_set::check_node_flags;
 use super::event::{BatchStage, BatchView, Origin, StepOptions};
 use super::memory::Memory;
 use super::refusals::foretold_update;
-use super::slot::{PodSlot, max_unavailable, own_limit};
 use super::soak::Soak;
 use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
-use super::state::State;
 use super::state_of;
 use crate::api::pod::Node;
 use crate::cause::Cause;
 use crate::change::effect::UpdatedPods;
 use crate::engine::Now;
+use crate::hold::mechanism::State;
+use crate::hold::mechanism::deletions::check_node_flags;
 use crate::hold::plan::{Pace, PlannedBatch, Reach};
+use crate::hold::slot::{PodSlot, max_unavailable, own_limit};
 use crate::observation::Observation;
 use crate::revision::Revision;
 
@@ -131,9 +131,9 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
         is_rolling_back: plan.rolling_back,
         is_own_limit: own_limit(state.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
-        surge: state.step_kind.surge(state),
-        holds_by: state.workload().kind().hold_method().ok().map(|method| {
-            let (field, value) = method.step_field(state.workload());
+        surge: state.mechanism.surge(state),
+        holds_by: state.workload().mechanism().ok().map(|mechanism| {
+            let (field, value) = mechanism.step_field(state.workload());
             (field.members().join("."), value)
         }),
         end_by_hand: state.hold.end_by_hand(state.workload()),
@@ -183,7 +183,7 @@ fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batch
     for slot in slots.iter_mut().filter(|slot| state.is_in_batch(slot)) {
         (slot.is_updated, slot.is_released) = (true, true);
     }
-    let mut future = FutureBatches::after(state.plan, &slots, state.step_kind);
+    let mut future = FutureBatches::after(state.plan, &slots, state.mechanism);
     let (mut batches, mut further) = (Vec::new(), FurtherBatches::default());
     let mut reach = state.plan.reach.unwrap_or(Reach::Next);
     loop {

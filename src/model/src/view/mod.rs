@@ -289,8 +289,8 @@ mod tests {
     use super::*;
     use crate::api::object::Object;
     use crate::cause::CauseId;
+    use crate::hold::mechanism::hold_budget::NEVER_AVAILABLE;
     use crate::hold::plan::HOLD_ANNOTATION;
-    use crate::kind::deployment_hold::NEVER_AVAILABLE;
     use crate::revision::Revisions;
     use serde_json::{Value, json};
 

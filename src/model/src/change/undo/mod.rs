@@ -79,7 +79,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     }
     let mut patch = Patch::of(workload.object());
     patch.require_unchanged(strategy::hold_path(workload));
-    if workload.kind().hold_method().is_ok() {
+    if workload.kind().mechanism().is_ok() {
         patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     }
     if workload.is_paused() {

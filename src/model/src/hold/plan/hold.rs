@@ -77,21 +77,22 @@ impl Hold {
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
         self.holds_by_fields(workload)
-            && workload.kind().hold_method().is_ok_and(|method| method.is_in_force(workload, &self.set))
+            && workload.mechanism().is_ok_and(|mechanism| mechanism.is_in_force(workload, &self.set))
     }
 
     /// Whether the update strategy is still held. Another client can replace it, and the rest of the hold stays in force.
     #[must_use]
     pub fn is_strategy_held(&self, workload: &Workload) -> bool {
-        let method = workload.kind().hold_method();
-        self.may_hold(workload) && method.is_ok_and(|method| method.is_strategy_held(workload, &self.set))
+        let mechanism = workload.mechanism();
+        self.may_hold(workload)
+            && mechanism.is_ok_and(|mechanism| mechanism.is_strategy_held(workload, &self.set))
     }
 
     /// Returns the value of a field after the end of the hold.
     pub(super) fn restored(&self, workload: &Workload, name: &str) -> Option<Value> {
-        match workload.kind().hold_method() {
-            Ok(method) if self.may_hold(workload) => {
-                method.restored(workload, &self.set, &self.strategy, name)
+        match workload.mechanism() {
+            Ok(mechanism) if self.may_hold(workload) => {
+                mechanism.restored(workload, &self.set, &self.strategy, name)
             }
             _ => spec_path(name).value_in(workload.object().json()).cloned(),
         }

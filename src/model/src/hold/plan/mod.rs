@@ -1,7 +1,7 @@
 //! The plan of `step`, and the annotation `kubectl-rollout2/held` that stores it: what a plan is, how it is read, and the
 //! patches that write it.
 //!
-//! A hold writes fields of the workload that its kind names ([`HoldMethod`](crate::kind::HoldMethod)):
+//! A hold writes fields of the workload that its [mechanism](super::mechanism) names:
 //! the update strategy with a partition or with `OnDelete`, or four fields of a Deployment's `spec`. The same patch stores
 //! the original ones. The value of the annotation is one JSON object:
 //!

@@ -49,8 +49,8 @@ impl Hold {
     #[must_use]
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
         let plan = self.plan.as_ref().filter(|_| self.is_in_force(workload))?;
-        let method = workload.kind().hold_method().ok()?;
-        let set = method.hold_rollback(workload, &self.set, &self.strategy, plan.below_partition)?;
+        let mechanism = workload.mechanism().ok()?;
+        let set = mechanism.fields_of_rollback(workload, &self.set, &self.strategy, plan.below_partition)?;
         Some(self.rolling_back(template, set))
     }
 

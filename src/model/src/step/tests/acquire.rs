@@ -230,7 +230,7 @@ fn a_plan_that_replaces_a_failed_update_rolls_back_to_the_revision_before_that_u
 fn two_billion_replicas_are_refused_before_slots_are_allocated() {
     let refusal = |replicas: i64| {
         let set = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {"replicas": replicas}});
-        step_kind(&Workload::of_json(&set).unwrap()).err().map(|error| error.to_string())
+        mechanism_of(&Workload::of_json(&set).unwrap()).err().map(|error| error.to_string())
     };
     assert_eq!(refusal(100_000), None);
     let expected = "statefulset/db has 2147483647 replicas; step works with at most 100000";

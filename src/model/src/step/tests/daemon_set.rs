@@ -7,21 +7,23 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::api::object::Object;
+use crate::api::patch::FieldPath;
 use crate::api::pod::{Node, Pod};
 use crate::engine::Now;
+use crate::hold::mechanism::deletions::{Deletions, check_node_flags};
+use crate::hold::mechanism::{Mechanism, State};
 use crate::hold::plan::{Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, Plan, PlannedBatch, Reach};
+use crate::hold::slot::PodSlot;
+use crate::kind::fields::HoldFields;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::Revisions;
+use crate::step::FurtherBatches;
 use crate::step::action::Action;
 use crate::step::batch::FutureBatches;
 use crate::step::batch::continue_batch;
-use crate::step::daemon_set::{StepDaemonSet, check_node_flags};
 use crate::step::memory::Memory;
-use crate::step::slot::PodSlot;
-use crate::step::state::{State, StepKind};
 use crate::step::view::plan_view;
-use crate::step::{FurtherBatches, StepOptions};
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.
@@ -108,7 +110,7 @@ impl DaemonSetFixture {
     fn state(&self) -> State<'_> {
         let server_time = "2026-11-20T13:00:00Z".parse::<Timestamp>().unwrap();
         let now = Now { elapsed: Duration::ZERO, server_time };
-        State::new(&StepDaemonSet, &self.observed, self.nodes.as_deref(), &self.hold, &self.plan, now)
+        State::new(&Deletions, &self.observed, self.nodes.as_deref(), &self.hold, &self.plan, now)
     }
 
     fn slots(&self) -> Vec<PodSlot<'_>> {
@@ -139,14 +141,14 @@ impl DaemonSetFixture {
         self.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
         let state = self.state();
         assert_eq!(usize::try_from(state.budget_left()), Ok(free));
-        let wave: Vec<_> = StepDaemonSet.wave(&state).into_iter().map(|pod| pod.name).collect();
+        let wave: Vec<_> = Deletions.wave(&state).into_iter().map(|pod| pod.name).collect();
         let nodes = state.slots.iter().filter(|slot| slot.pod.is_some_and(|pod| wave.contains(&pod.name)));
         nodes.map(|slot| slot.key.clone()).collect()
     }
 
     fn next(&self) -> Vec<String> {
         let slots = self.state().slots;
-        let next = FutureBatches::after(&self.plan, &slots, &StepDaemonSet).next(Some(Reach::All));
+        let next = FutureBatches::after(&self.plan, &slots, &Deletions).next(Some(Reach::All));
         next.ok().flatten().map(|batch| batch.slots).unwrap_or_default()
     }
 }
@@ -370,8 +372,6 @@ fn a_surge_is_refused_without_force() {
         memory["strategy"] = surging.clone();
         daemon_set(3, &json!({"type": "OnDelete"}), &json!({HOLD_ANNOTATION: memory.to_string()}))
     };
-    let options = StepOptions::default();
-    let forced = StepOptions { force: true, ..StepOptions::default() };
     let plain = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
     for (workload, is_refused) in [
         (daemon_set(3, &surging, &json!({})), true),
@@ -380,9 +380,9 @@ fn a_surge_is_refused_without_force() {
         (daemon_set(3, &plain, &json!({})), false),
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {
-        let refused = StepDaemonSet.check_options(&workload, &options).map_err(|error| error.exit().code());
+        let refused = Deletions.check_workload(&workload, false).map_err(|error| error.exit().code());
         assert_eq!(refused, if is_refused { Err(1) } else { Ok(()) }, "{:?}", workload.object());
-        assert_eq!(StepDaemonSet.check_options(&workload, &forced), Ok(()));
+        assert_eq!(Deletions.check_workload(&workload, true), Ok(()));
     }
 }
 
@@ -398,9 +398,21 @@ fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
 /// Steps DaemonSets, and counts how often it is asked about a node that is not ready.
 struct CountingDaemonSets(AtomicUsize);
 
-impl StepKind for CountingDaemonSets {
+impl Mechanism for CountingDaemonSets {
+    fn fields_to_hold(&self, observed: &Observation, workload: &Workload) -> HoldFields {
+        Deletions.fields_to_hold(observed, workload)
+    }
+
+    fn is_in_force(&self, workload: &Workload, held: &HoldFields) -> bool {
+        Deletions.is_in_force(workload, held)
+    }
+
+    fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>) {
+        Deletions.step_field(workload)
+    }
+
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
-        StepDaemonSet.slots(state)
+        Deletions.slots(state)
     }
 
     fn skips_unready_nodes(&self) -> bool {
@@ -419,7 +431,7 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     let mut fixture = DaemonSetFixture::of(1000, &pods).in_zones(&zones.collect::<Vec<_>>());
     fixture.plan.pace.batch_size = BatchSize::By(Amount::Pods(1));
     let mut state = fixture.state();
-    state.step_kind = &COUNTING;
+    state.mechanism = &COUNTING;
     let view = plan_view(&state, &Memory::default(), &[]);
     let batches =
         view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.label).collect()));

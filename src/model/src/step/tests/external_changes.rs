@@ -11,9 +11,9 @@ use crate::change::write_result::{Conflict, WriteResult};
 use crate::engine::{Effects, Engine, LoopEvent, Now, StopSignal};
 use crate::error::{Error, ErrorKind};
 use crate::hold::plan::HOLD_ANNOTATION;
+use crate::hold::slot::tests::NOW;
 use crate::kind::Workload;
 use crate::observation::Observation;
-use crate::step::slot::tests::NOW;
 use crate::step::*;
 
 /// A plan in the soak of its canary.

@@ -10,7 +10,7 @@ use crate::engine::{LoopEvent, StopSignal};
 use crate::error::ErrorKind;
 use crate::hold::hold_words;
 use crate::hold::plan::{Amount, BatchFailure, BatchSize, OnFailure, Reach};
-use crate::step::slot::tests::{NOW, updated_slot};
+use crate::hold::slot::tests::{NOW, updated_slot};
 use crate::step::*;
 
 pub(super) fn broken() -> FakeCluster {

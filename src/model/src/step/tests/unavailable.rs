@@ -6,7 +6,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::hold::plan::{Amount, Pace, PaceFlags, Reach};
-use crate::step::slot::max_unavailable;
+use crate::hold::slot::max_unavailable;
 use crate::step::*;
 
 /// `--force` excuses the pods that are unavailable before the batch, and not the new pods of the batch.

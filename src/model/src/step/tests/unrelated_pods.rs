@@ -6,7 +6,7 @@ use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use crate::hold::plan::{BatchFailure, OnFailure, Reach};
-use crate::step::slot::tests::NOW;
+use crate::hold::slot::tests::NOW;
 use crate::step::*;
 
 /// The other pods of the batch, which are not released yet, stay available.

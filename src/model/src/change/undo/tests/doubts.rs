@@ -2,8 +2,8 @@
 
 use super::super::*;
 use crate::api::object::Object;
+use crate::hold::mechanism::hold_budget::NEVER_AVAILABLE;
 use crate::hold::plan::HOLD_ANNOTATION;
-use crate::kind::deployment_hold::NEVER_AVAILABLE;
 use crate::observation::fixture::{self, pod, revision, template};
 use serde_json::{Value, json};
 

@@ -7,11 +7,9 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{HoldFields, spec_path};
-use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::{PresentPods, Workload, strategy};
-use crate::api::managed_fields::last_author;
-use crate::api::patch::FieldPath;
+use crate::kind::Workload;
+use crate::kind::fields::HoldFields;
+use crate::kind::update_budget::IntOrPercent;
 
 /// `minReadySeconds` of the hold. The API server requires a larger `progressDeadlineSeconds`.
 pub const NEVER_AVAILABLE: i64 = 2_147_483_646;
@@ -41,7 +39,7 @@ impl HoldBudget {
     /// several ReplicaSets is scaled in proportion until it has `maxSurge` more pods than wanted, so that the surge has to
     /// be exact. Without updated pods, several outdated ReplicaSets get one pod more until the first batch: a
     /// `maxUnavailable` in place of the surge would let that batch remove an available pod.
-    fn at_rest(updated: i64, outdated: i64, wanted: i64) -> Self {
+    pub(super) fn at_rest(updated: i64, outdated: i64, wanted: i64) -> Self {
         let surge = (updated + outdated - wanted).max(0);
         let raised = Self::ONE_SURGE_POD.raised(updated, surge, 0, wanted);
         let unavailable_percent = raised.map_or(0, |budget| budget.unavailable_percent);
@@ -129,91 +127,14 @@ impl HoldBudget {
 /// The fields that [`HoldBudget::paused_fields`] and [`HoldBudget::running_fields`] replace.
 pub(super) const FIELDS: &[&str] = &["paused", "minReadySeconds", "progressDeadlineSeconds", STRATEGY];
 
-const STRATEGY: &str = "strategy";
+pub(super) const STRATEGY: &str = "strategy";
 
 /// The members of `rollingUpdate` that a hold replaces.
-const LIMITS: [&str; 2] = ["maxSurge", "maxUnavailable"];
-
-/// Returns the fields that hold a Deployment as it is: paused, with the budget at which it rests. It is paused until the
-/// controller has counted the updated pods again: a controller that acts on counts from before the hold would take them
-/// for available, and remove outdated ones.
-pub(super) fn fields_to_hold(workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
-    let (updated, outdated) = pods.replica_set_sizes;
-    HoldBudget::at_rest(updated, outdated, workload.wanted()).paused_fields()
-}
-
-/// Whether the strategy is still that of the hold. The annotation may be an older one, which the controller copied to a
-/// ReplicaSet, and `kubectl rollout undo` restored. The strategy then differs from the one in it, and one manager wrote the
-/// whole hold.
-pub(super) fn is_strategy_held(workload: &Workload, hold_fields: &HoldFields) -> bool {
-    hold_fields.is_unchanged(STRATEGY, workload.object().json()) || has_one_author(workload)
-}
-
-/// Returns the value of a field after the end of the hold: the original one, or the live one if another client wrote it.
-/// `minReadySeconds` and `progressDeadlineSeconds` have values that only a hold has.
-pub(super) fn restored(
-    workload: &Workload,
-    held: &HoldFields,
-    original: &HoldFields,
-    name: &str,
-) -> Option<Value> {
-    let object = workload.object().json();
-    let live = spec_path(name).value_in(object);
-    if name == STRATEGY {
-        return restored_strategy(workload, held, original);
-    }
-    let is_mark = live.is_some() && live == HoldBudget::ONE_SURGE_POD.running_fields().get(name);
-    let is_held = held.is_unchanged(name, object) || is_mark;
-    if is_held { original.get(name) } else { live }.cloned()
-}
-
-/// Returns the strategy after the end of the hold. `kubectl apply` writes only the limits that its manifest has, and the
-/// other one of the hold would let later rollouts take down as many pods as the plan had updated. A strategy of another type
-/// has no limits.
-fn restored_strategy(workload: &Workload, held: &HoldFields, original: &HoldFields) -> Option<Value> {
-    let own = original.get(STRATEGY);
-    if is_strategy_held(workload, held) {
-        return own.cloned();
-    }
-    if !strategy::is_rolling(workload) {
-        return strategy::update_strategy(workload).cloned();
-    }
-    let restored = strategy::restored(workload, held.get(STRATEGY), own, &LIMITS);
-    // The other client could set its limit to zero only because of the hold: the API server refuses two limits of zero.
-    if are_zero(restored.as_ref()) { own.cloned() } else { restored }
-}
-
-/// Whether both limits of a strategy are zero.
-fn are_zero(strategy: Option<&Value>) -> bool {
-    let limit = |name: &&str| strategy::limit(strategy, name, IntOrPercent::Percent(25));
-    LIMITS.iter().all(|name| matches!(limit(name), IntOrPercent::Int(0) | IntOrPercent::Percent(0)))
-}
+pub(super) const LIMITS: [&str; 2] = ["maxSurge", "maxUnavailable"];
 
 /// Whether `minReadySeconds` is that of the hold, which no other client writes.
 pub(super) fn is_held(workload: &Workload) -> bool {
     workload.min_ready_seconds() == NEVER_AVAILABLE
-}
-
-/// Whether one manager wrote the whole hold.
-fn has_one_author(workload: &Workload) -> bool {
-    let author = |fields: &[&str]| {
-        let path = ["spec"].iter().chain(fields).copied();
-        last_author(workload.object(), &FieldPath::of(path)).map(|author| author.manager)
-    };
-    let hold = author(&["minReadySeconds"]);
-    let is_of_hold = |limit: &&str| author(&[STRATEGY, "rollingUpdate", limit]) == hold;
-    is_held(workload) && hold.is_some() && LIMITS.iter().all(is_of_hold)
-}
-
-/// Returns the update budget of a strategy. Rounds surge up and unavailable down. If both are zero, one pod may be
-/// unavailable (`ResolveFenceposts` in the Deployment controller).
-#[must_use]
-pub fn budget_of(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
-    let limit = |name| strategy::limit(strategy, name, IntOrPercent::Percent(25));
-    let surge = limit("maxSurge").rounded_up(wanted);
-    let unavailable = limit("maxUnavailable").rounded_down(wanted).min(wanted);
-    let unavailable = if surge == 0 && unavailable == 0 { 1 } else { unavailable };
-    UpdateBudget { unavailable, surge }
 }
 
 #[cfg(test)]

@@ -1,58 +1,65 @@
-//! What there is to know at one moment: an observation, the plan, and its pod slots; and what differs between the kinds
-//! that can be stepped.
+//! How workloads are held and released. There are four mechanisms: [ordinals] and [counts] lower a partition, [budget] raises
+//! the update budget of a Deployment, [deletions] deletes the pods of a DaemonSet. Each is asked about a [`State`]: an
+//! observation, the plan, and the pod slots.
+
+pub(crate) mod budget;
+pub(crate) mod counts;
+pub(crate) mod deletions;
+pub mod hold_budget;
+pub(crate) mod ordinals;
+pub(crate) mod partition;
+mod table;
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use super::action::StopReason;
-use super::event::StepOptions;
-use super::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
+use serde_json::Value;
+
 use crate::api::count::as_number;
+use crate::api::patch::FieldPath;
 use crate::api::pod::{Node, Pod};
-use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::engine::{Now, PodRef};
 use crate::error::Result;
 use crate::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
-use crate::kind::fields::HoldFields;
+use crate::hold::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
+use crate::kind::fields::{HoldFields, UPDATE_STRATEGY, spec_path};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
-use crate::observation::pod_stage::PodStage;
 use crate::revision::Revision;
-use crate::status::verdict;
 
 /// An observation with its plan and the slots of its pods. It is built once an event, in time linear in pods and nodes.
-pub(super) struct State<'a> {
-    pub(super) observed: &'a Observation,
+pub(crate) struct State<'a> {
+    pub(crate) observed: &'a Observation,
     /// The nodes; none when listing nodes is forbidden.
-    pub(super) nodes: Option<&'a [Node]>,
+    pub(crate) nodes: Option<&'a [Node]>,
     nodes_by_name: HashMap<&'a str, &'a Node>,
     /// The hold of the plan.
-    pub(super) hold: &'a Hold,
-    pub(super) plan: &'a Plan,
-    pub(super) now: Now,
-    pub(super) step_kind: &'static dyn StepKind,
+    pub(crate) hold: &'a Hold,
+    pub(crate) plan: &'a Plan,
+    pub(crate) now: Now,
+    pub(crate) mechanism: &'static dyn Mechanism,
     /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
-    pub(super) original_min_ready_seconds: i64,
+    pub(crate) original_min_ready_seconds: i64,
     /// The revision of the plan, once the controller stored it: the current one, until another client changes the template.
-    pub(super) plan_revision: Option<&'a Revision>,
+    pub(crate) plan_revision: Option<&'a Revision>,
     /// The active pods that run the revision of the plan.
-    pub(super) updated: Vec<&'a Pod>,
+    pub(crate) updated: Vec<&'a Pod>,
     /// The active pods that run another one.
-    pub(super) outdated: Vec<&'a Pod>,
+    pub(crate) outdated: Vec<&'a Pod>,
     /// The keys of the slots of the last batch that began.
-    pub(super) last_batch_slots: BTreeSet<&'a str>,
+    pub(crate) last_batch_slots: BTreeSet<&'a str>,
     /// The slots in the order of release.
-    pub(super) slots: Vec<PodSlot<'a>>,
+    pub(crate) slots: Vec<PodSlot<'a>>,
     /// The batch in progress, if some of its slots still exist and are released, or may be.
-    pub(super) present_batch: Option<&'a PlannedBatch>,
+    pub(crate) present_batch: Option<&'a PlannedBatch>,
     /// How many unavailable pods do not count, if `--force` began that batch. Then only its own slots must become healthy.
-    pub(super) forced: Option<usize>,
+    pub(crate) forced: Option<usize>,
 }
 
 impl<'a> State<'a> {
-    /// Builds the state of a plan. [`state_of`](super::state_of) knows the kind.
-    pub(super) fn new(
-        step_kind: &'static dyn StepKind,
+    /// Builds the state of a plan. `step` knows the mechanism.
+    pub(crate) fn new(
+        mechanism: &'static dyn Mechanism,
         observed: &'a Observation,
         nodes: Option<&'a [Node]>,
         hold: &'a Hold,
@@ -74,7 +81,7 @@ impl<'a> State<'a> {
             hold,
             plan,
             now,
-            step_kind,
+            mechanism,
             original_min_ready_seconds: hold.original_min_ready_seconds(workload),
             plan_revision: current,
             updated: Vec::new(),
@@ -86,7 +93,7 @@ impl<'a> State<'a> {
         };
         let active = observed.own_pods().filter(|pod| pod.is_active());
         (state.updated, state.outdated) = active.partition(|pod| state.is_updated(pod));
-        state.slots = state.step_kind.slots(&state);
+        state.slots = state.mechanism.slots(&state);
         // A later command may select other nodes before any slot of the batch is released.
         let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.excluded != Some(ExcludedBy::Selector);
         let exists = state.slots.iter().any(|slot| slot.is_in_last_batch && is_left(slot));
@@ -94,58 +101,58 @@ impl<'a> State<'a> {
         state
     }
 
-    pub(super) fn workload(&self) -> &'a Workload {
+    pub(crate) fn workload(&self) -> &'a Workload {
         &self.observed.workload
     }
 
     /// Returns the hold as the next write stores it, with another plan.
-    pub(super) fn hold_with(&self, plan: Plan) -> Hold {
+    pub(crate) fn hold_with(&self, plan: Plan) -> Hold {
         let mut hold = self.hold.clone().with_plan(plan);
         hold.lock = hold.lock.map(|lock| lock.written_at(self.now.stamp()));
         hold
     }
 
-    pub(super) fn pace(&self) -> &'a Pace {
+    pub(crate) fn pace(&self) -> &'a Pace {
         &self.plan.pace
     }
 
     /// Returns how long a pod is awaited: the original `minReadySeconds` come on top of `--batch-timeout`.
-    pub(super) fn batch_limit(&self) -> Duration {
+    pub(crate) fn batch_limit(&self) -> Duration {
         let min_ready = u64::try_from(self.original_min_ready_seconds).unwrap_or_default();
         self.pace().batch_timeout.saturating_add(Duration::from_secs(min_ready))
     }
 
     /// Whether a pod is available and not terminating.
-    pub(super) fn is_available(&self, pod: &Pod) -> bool {
+    pub(crate) fn is_available(&self, pod: &Pod) -> bool {
         pod.is_active()
             && !pod.is_updating_in_place()
             && pod.is_available(self.original_min_ready_seconds, self.now.server_time)
     }
 
     /// Whether a pod runs the revision of the plan.
-    pub(super) fn is_updated(&self, pod: &Pod) -> bool {
+    pub(crate) fn is_updated(&self, pod: &Pod) -> bool {
         self.plan_revision.is_some_and(|current| self.observed.workload.runs(pod, current))
     }
 
     /// Returns the node with a name, if nodes can be listed.
-    pub(super) fn node(&self, name: &str) -> Option<&'a Node> {
+    pub(crate) fn node(&self, name: &str) -> Option<&'a Node> {
         self.nodes_by_name.get(name).copied()
     }
 
     /// Returns the node that a pod runs on, if nodes can be listed.
-    pub(super) fn node_of(&self, pod: &Pod) -> Option<&'a Node> {
+    pub(crate) fn node_of(&self, pod: &Pod) -> Option<&'a Node> {
         self.node(&pod.node)
     }
 
     /// Returns the name of the node that a pod runs on, if that is not ready.
-    pub(super) fn unready_node_of(&self, pod: Option<&Pod>) -> Option<String> {
+    pub(crate) fn unready_node_of(&self, pod: Option<&Pod>) -> Option<String> {
         let node = self.node_of(pod?).filter(|node| !node.ready)?;
         Some(node.name.clone())
     }
 
     /// Returns a slot with the facts that are the same for every kind. It is not released, and its pod has to stay
     /// available for the whole soak.
-    pub(super) fn slot(&self, key: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
+    pub(crate) fn slot(&self, key: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
         PodSlot {
             is_in_last_batch: self.last_batch_slots.contains(key.as_str()),
             key,
@@ -166,7 +173,7 @@ impl<'a> State<'a> {
 
     /// Whether the controller has observed the workload as it is now. It stores no revision of a template while the
     /// workload is paused.
-    pub(super) fn is_change_observed(&self) -> bool {
+    pub(crate) fn is_change_observed(&self) -> bool {
         let workload = self.workload();
         let is_paused = workload.is_paused() && self.observed.revisions.current().is_none();
         self.observed.is_observed() || is_paused && workload.is_observed()
@@ -174,28 +181,28 @@ impl<'a> State<'a> {
 
     /// Whether the workload is scaled to 0 replicas. No outdated pod is left to hold: a controller creates every pod of a later
     /// scale-up on the new revision, also below a partition (`completeRollingUpdate` in the StatefulSet controller).
-    pub(super) fn has_no_replicas(&self) -> bool {
+    pub(crate) fn has_no_replicas(&self) -> bool {
         self.workload().object().int("/spec/replicas") == Some(0)
     }
 
     /// Whether a slot belongs to the present batch.
-    pub(super) fn is_in_batch(&self, slot: &PodSlot<'_>) -> bool {
+    pub(crate) fn is_in_batch(&self, slot: &PodSlot<'_>) -> bool {
         self.present_batch.is_some() && slot.is_in_last_batch
     }
 
     /// Returns the slots that must be healthy before the plan continues: all released ones. A pod that fails late is as
     /// important as one that fails immediately.
-    pub(super) fn required(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+    pub(crate) fn required(&self) -> impl Iterator<Item = &PodSlot<'a>> {
         self.slots.iter().filter(|slot| self.is_required(slot))
     }
 
     /// Returns the slots that must stay healthy for the whole soak.
-    pub(super) fn soaking(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+    pub(crate) fn soaking(&self) -> impl Iterator<Item = &PodSlot<'a>> {
         self.required().filter(|slot| slot.soaks)
     }
 
     /// Whether a slot must be healthy before the plan continues: of the batch also one that a later command does not select.
-    pub(super) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
+    pub(crate) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
         let is_in_batch = self.is_in_batch(slot);
         let is_excluded = match slot.excluded {
             Some(ExcludedBy::Selector) => !is_in_batch,
@@ -207,19 +214,19 @@ impl<'a> State<'a> {
     }
 
     /// Whether released pods are being replaced, or slots of the batch wait for their release.
-    pub(super) fn is_moving(&self) -> bool {
+    pub(crate) fn is_moving(&self) -> bool {
         self.slots.iter().any(|slot| self.is_awaited(slot))
     }
 
     /// Whether the batch waits for a slot. Slots whose node is not ready any more are skipped if the kind allows it.
-    pub(super) fn is_awaited(&self, slot: &PodSlot<'_>) -> bool {
-        let is_skipped = self.step_kind.skips_unready_nodes() && slot.unready_node.is_some();
+    pub(crate) fn is_awaited(&self, slot: &PodSlot<'_>) -> bool {
+        let is_skipped = self.mechanism.skips_unready_nodes() && slot.unready_node.is_some();
         self.is_required(slot) && !slot.is_healthy()
             || slot.awaits_release() && self.is_in_batch(slot) && !is_skipped
     }
 
     /// Returns the slots of the last batch that can be released and are not yet: not those on nodes that are not ready.
-    pub(super) fn left_in_batch(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+    pub(crate) fn left_in_batch(&self) -> impl Iterator<Item = &PodSlot<'a>> {
         let is_left = |slot: &&PodSlot<'a>| {
             slot.is_in_last_batch && slot.awaits_release() && slot.unready_node.is_none()
         };
@@ -227,28 +234,28 @@ impl<'a> State<'a> {
     }
 
     /// Returns how many pods may be unavailable.
-    pub(super) fn allowed(&self) -> usize {
-        self.step_kind.allowed(self)
+    pub(crate) fn allowed(&self) -> usize {
+        self.mechanism.allowed(self)
     }
 
     /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
-    pub(super) fn budget_left(&self) -> i64 {
-        let room = self.allowed() + self.step_kind.surge(self) + self.forced.unwrap_or_default();
-        as_number(room) - as_number(self.step_kind.unavailable(self))
+    pub(crate) fn budget_left(&self) -> i64 {
+        let room = self.allowed() + self.mechanism.surge(self) + self.forced.unwrap_or_default();
+        as_number(room) - as_number(self.mechanism.unavailable(self))
     }
 
     /// Returns the slots that count as unavailable.
-    pub(super) fn unavailable_slots(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+    pub(crate) fn unavailable_slots(&self) -> impl Iterator<Item = &PodSlot<'a>> {
         self.slots.iter().filter(|slot| slot.is_unavailable(self.pace()))
     }
 
     /// Whether every slot that the plan may release is released, so that its last batch has begun.
-    pub(super) fn is_all_released(&self) -> bool {
+    pub(crate) fn is_all_released(&self) -> bool {
         !self.slots.iter().any(PodSlot::awaits_release)
     }
 
     /// Whether as many slots are released as the command requested.
-    pub(super) fn is_reached(&self) -> bool {
+    pub(crate) fn is_reached(&self) -> bool {
         match self.plan.reach {
             None => true,
             Some(Reach::To(amount)) => released_or_updated(&self.slots) >= amount.pods_of(self.slots.len()),
@@ -256,44 +263,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the reason to stop for slots without an available pod, with a clause for each.
-    pub(super) fn reason_to_stop<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'a>>) -> StopReason
-    where
-        'a: 's,
-    {
-        let (state, allowed) = (verdict(self.observed).state, AllowedRestarts::default());
-        let causes = causes_of(self.observed, state, allowed, self.now.server_time);
-        let causes = causes.iter().filter(|cause| cause.severity != Severity::Hold);
-        let mut by_pod: HashMap<&str, &Cause> = HashMap::new();
-        for (pod, cause) in causes.flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
-            by_pod.entry(pod).or_insert(cause);
-        }
-        let reason = |slot: &PodSlot<'_>| {
-            let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
-            if slot.is_available && slot.awaits_deletion {
-                return "it is about to be replaced".to_owned();
-            }
-            match (by_pod.get(pod.name.as_str()), &slot.unready_node) {
-                (Some(cause), _) => cause.summary(),
-                (None, Some(node)) => format!("its node {node} is not ready"),
-                (None, None) => {
-                    PodStage::of(pod, self.original_min_ready_seconds, self.now.server_time).word().to_owned()
-                }
-            }
-        };
-        let pods = slots.into_iter().map(|slot| (slot.label(), reason(slot))).collect();
-        StopReason::Unhealthy { pods, allowed: self.allowed() }
-    }
-
     /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that
     /// are not ready.
-    pub(super) fn skipped(&self) -> Vec<String> {
+    pub(crate) fn skipped(&self) -> Vec<String> {
         self.slots.iter().filter(|slot| slot.is_skipped(self.pace())).map(PodSlot::label).collect()
     }
 
     /// Returns the nodes that are not ready and whose slots are [skipped](Self::skipped): those of updated or of outdated
     /// pods.
-    pub(super) fn skipped_nodes(&self, of_updated: bool) -> Vec<String> {
+    pub(crate) fn skipped_nodes(&self, of_updated: bool) -> Vec<String> {
         let slots = self.slots.iter().filter(|slot| slot.is_updated == of_updated);
         let nodes =
             slots.filter(|slot| slot.is_skipped(self.pace())).filter_map(|slot| slot.unready_node.clone());
@@ -301,7 +279,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns how many released pods run the live template again and are available, and whether all of them do.
-    pub(super) fn returned_pods(&self) -> (usize, bool) {
+    pub(crate) fn returned_pods(&self) -> (usize, bool) {
         let workload = self.workload();
         let is_back = |pod: &&Pod| self.is_updated(pod) && self.is_available(pod);
         let partition = strategy::partition(workload);
@@ -316,15 +294,68 @@ impl<'a> State<'a> {
     }
 }
 
-/// Steps one kind of workload. Each kind implements it in one file.
-pub(super) trait StepKind {
-    /// Returns the flags that only some kinds have, and this one too.
+/// How `pause` and `step` hold workloads, by fields that they restore later, and how `step` releases their pods. Each
+/// mechanism is one file.
+pub(crate) trait Mechanism: Sync {
+    /// Returns the members of `spec` that a hold writes and restores.
+    fn fields(&self) -> &'static [&'static str] {
+        &[UPDATE_STRATEGY]
+    }
+
+    /// Returns the fields that hold a workload as its pods are now. The workload may be the observed one after a change.
+    fn fields_to_hold(&self, observed: &Observation, workload: &Workload) -> HoldFields;
+
+    /// Whether a workload still has the fields that hold it. Once another client writes them, the hold has no effect.
+    /// Compares only what holds, because a server may add defaults to the rest. Of an update budget, another client may
+    /// have paused the workload or written the strategy: the hold then has another number of pods, and still does not end.
+    fn is_in_force(&self, workload: &Workload, held: &HoldFields) -> bool;
+
+    /// Whether the update strategy is still that of the hold.
+    fn is_strategy_held(&self, workload: &Workload, held: &HoldFields) -> bool {
+        self.is_in_force(workload, held)
+    }
+
+    /// Returns the value of a field after the end of the hold: the original one, or the live one if another client wrote it.
+    /// Of an update strategy that another client changed meanwhile, only what the hold wrote is restored.
+    fn restored(
+        &self,
+        workload: &Workload,
+        held: &HoldFields,
+        original: &HoldFields,
+        name: &str,
+    ) -> Option<Value> {
+        if self.is_in_force(workload, held) {
+            strategy::restored(workload, held.get(name), original.get(name), &[])
+        } else {
+            spec_path(name).value_in(workload.object().json()).cloned()
+        }
+    }
+
+    /// Returns the fields that hold a workload while it is rolled back, if the original ones would leave released pods on
+    /// the failed revision. `is_below` tells whether the plan released pods below the original partition.
+    fn fields_of_rollback(
+        &self,
+        _workload: &Workload,
+        _held: &HoldFields,
+        _original: &HoldFields,
+        _is_below: bool,
+    ) -> Option<HoldFields> {
+        None
+    }
+
+    /// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
+    fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>);
+
+    /// Returns the flags of `step` that only some mechanisms have, and this one too.
     fn flags(&self, _: &Workload) -> &'static [&'static str] {
         &[]
     }
 
-    /// Refuses a request that is invalid for this kind. Called when only the workload was read.
-    fn check_options(&self, _: &Workload, _: &StepOptions) -> Result<()> {
+    /// Refuses to step a workload that `step` would harm, by what was read of the workload alone. `force` is `--force`.
+    ///
+    /// # Errors
+    /// Why, and whether `--force` accepts it.
+    fn check_workload(&self, _workload: &Workload, _force: bool) -> Result<()> {
         Ok(())
     }
 
@@ -383,8 +414,8 @@ mod tests {
     use super::*;
     use crate::api::object::Object;
     use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::hold::slot::tests::{NOW, held_by_plan};
     use crate::revision::Revisions;
-    use crate::step::slot::tests::{NOW, held_by_plan};
     use crate::step::state_of;
 
     /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.

@@ -7,20 +7,71 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use super::slot::{PodSlot, max_unavailable};
-use super::state::{State, StepKind};
+use serde_json::Value;
+
+use super::hold_budget::{FIELDS, HoldBudget, LIMITS, NEVER_AVAILABLE, STRATEGY, is_held};
+use super::{Mechanism, State};
 use crate::api::count::{as_count, as_number};
+use crate::api::managed_fields::last_author;
+use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::hold::plan::PlannedBatch;
-use crate::kind::deployment_hold::{HoldBudget, NEVER_AVAILABLE, budget_of};
-use crate::kind::fields::HoldFields;
-use crate::kind::update_budget::UpdateBudget;
+use crate::hold::slot::{PodSlot, max_unavailable};
+use crate::kind::fields::{HoldFields, spec_path};
+use crate::kind::update_budget::{IntOrPercent, UpdateBudget};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
+use crate::revision::Revision;
 
-pub(super) struct StepDeployment;
+/// Holds a Deployment by its update budget.
+pub(crate) struct Budget;
 
-impl StepKind for StepDeployment {
+impl Mechanism for Budget {
+    fn fields(&self) -> &'static [&'static str] {
+        FIELDS
+    }
+
+    /// Paused, with the budget at which it rests. It is paused until the controller has counted the updated pods again: a
+    /// controller that acts on counts from before the hold would take them for available, and remove outdated ones.
+    fn fields_to_hold(&self, observed: &Observation, workload: &Workload) -> HoldFields {
+        let size = |revision: &Revision| as_number(revision.replica_set_counts.wanted);
+        let updated = observed.revisions.current().map_or(0, size);
+        let all: i64 = observed.revisions.iter().map(size).sum();
+        HoldBudget::at_rest(updated, all - updated, workload.wanted()).paused_fields()
+    }
+
+    fn is_in_force(&self, workload: &Workload, _: &HoldFields) -> bool {
+        is_held(workload)
+    }
+
+    /// The annotation may be an older one, which the controller copied to a ReplicaSet, and `kubectl rollout undo` restored.
+    /// The strategy then differs from the one in it, and one manager wrote the whole hold.
+    fn is_strategy_held(&self, workload: &Workload, held: &HoldFields) -> bool {
+        held.is_unchanged(STRATEGY, workload.object().json()) || has_one_author(workload)
+    }
+
+    /// `minReadySeconds` and `progressDeadlineSeconds` have values that only a hold has.
+    fn restored(
+        &self,
+        workload: &Workload,
+        held: &HoldFields,
+        original: &HoldFields,
+        name: &str,
+    ) -> Option<Value> {
+        if name == STRATEGY {
+            return self.restored_strategy(workload, held, original);
+        }
+        let object = workload.object().json();
+        let live = spec_path(name).value_in(object);
+        let is_mark = live.is_some() && live == HoldBudget::ONE_SURGE_POD.running_fields().get(name);
+        let is_held = held.is_unchanged(name, object) || is_mark;
+        if is_held { original.get(name) } else { live }.cloned()
+    }
+
+    fn step_field(&self, _: &Workload) -> (FieldPath, Option<&'static str>) {
+        (spec_path("minReadySeconds"), None)
+    }
+
     fn flags(&self, _: &Workload) -> &'static [&'static str] {
         &["--surge"]
     }
@@ -73,12 +124,52 @@ impl StepKind for StepDeployment {
 
     /// Available pods beyond the wanted ones stand in for unavailable ones.
     fn unavailable(&self, state: &State<'_>) -> usize {
-        as_count(HeldPods::of(state).missing())
+        as_count(Sizes::of(state).missing())
     }
 
     fn counts_pods(&self) -> bool {
         true
     }
+}
+
+impl Budget {
+    /// Returns the strategy after the end of the hold. `kubectl apply` writes only the limits that its manifest has, and the
+    /// other one of the hold would let later rollouts take down as many pods as the plan had updated. A strategy of another type
+    /// has no limits.
+    fn restored_strategy(
+        &self,
+        workload: &Workload,
+        held: &HoldFields,
+        original: &HoldFields,
+    ) -> Option<Value> {
+        let own = original.get(STRATEGY);
+        if self.is_strategy_held(workload, held) {
+            return own.cloned();
+        }
+        if !strategy::is_rolling(workload) {
+            return strategy::update_strategy(workload).cloned();
+        }
+        let restored = strategy::restored(workload, held.get(STRATEGY), own, &LIMITS);
+        // The other client could set its limit to zero only because of the hold: the API server refuses two limits of zero.
+        if are_zero(restored.as_ref()) { own.cloned() } else { restored }
+    }
+}
+
+/// Whether both limits of a strategy are zero.
+fn are_zero(strategy: Option<&Value>) -> bool {
+    let limit = |name: &&str| strategy::limit(strategy, name, IntOrPercent::Percent(25));
+    LIMITS.iter().all(|name| matches!(limit(name), IntOrPercent::Int(0) | IntOrPercent::Percent(0)))
+}
+
+/// Whether one manager wrote the whole hold.
+fn has_one_author(workload: &Workload) -> bool {
+    let author = |fields: &[&str]| {
+        let path = ["spec"].iter().chain(fields).copied();
+        last_author(workload.object(), &FieldPath::of(path)).map(|author| author.manager)
+    };
+    let hold = author(&["minReadySeconds"]);
+    let is_of_hold = |limit: &&str| author(&[STRATEGY, "rollingUpdate", limit]) == hold;
+    is_held(workload) && hold.is_some() && LIMITS.iter().all(is_of_hold)
 }
 
 /// Returns the budget that releases more slots: up to this number of them. None if it would release no more, or if the
@@ -90,7 +181,7 @@ fn raised_budget(state: &State<'_>, goal: usize) -> Option<HoldBudget> {
     let present = live_budget(state.workload()).unwrap_or(HoldBudget::ONE_SURGE_POD);
     let updated = as_number(released_slots(state)) + 1..=as_number(goal);
     let limits = UpdateBudget { surge: surge_limit(state), unavailable: state.budget_left() };
-    HeldPods::of(state).budget_for(present, updated, limits)
+    Sizes::of(state).budget_for(present, updated, limits)
 }
 
 fn released_slots(state: &State<'_>) -> usize {
@@ -121,7 +212,7 @@ fn surge_limit(state: &State<'_>) -> i64 {
 }
 
 fn own_budget(state: &State<'_>) -> UpdateBudget {
-    budget_of(state.hold.original_strategy(state.workload()), state.workload().wanted())
+    strategy::surge_budget(state.hold.original_strategy(state.workload()), state.workload().wanted())
 }
 
 /// Returns the budget of the live strategy, if `step` wrote it.
@@ -143,7 +234,7 @@ fn released(state: &State<'_>, updated: usize) -> i64 {
 
 /// The pods of a Deployment that is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct HeldPods {
+struct Sizes {
     /// The wanted pods.
     wanted: i64,
     /// The available updated pods.
@@ -164,7 +255,7 @@ struct OutdatedPods {
     is_held: bool,
 }
 
-impl HeldPods {
+impl Sizes {
     fn of(state: &State<'_>) -> Self {
         let available = |pods: &[&Pod]| as_number(pods.iter().filter(|pod| state.is_available(pod)).count());
         let mut by_owner: HashMap<&str, Vec<&Pod>> = HashMap::new();
@@ -301,12 +392,12 @@ mod tests {
 
     #[test]
     fn the_budget_rises_only_as_far_as_available_pods_allow() {
-        let pods = |updated_available, available| HeldPods {
+        let pods = |updated_available, available| Sizes {
             wanted: 4,
             updated_available,
             outdated: vec![outdated(available, 4 - available)],
         };
-        let to = |pods: HeldPods, released, goal, surge, free| {
+        let to = |pods: Sizes, released, goal, surge, free| {
             let now = raised_to(released, surge, 4).unwrap_or(HoldBudget::ONE_SURGE_POD);
             pods.budget_for(now, released + 1..=goal, limits(surge, free)).map(|budget| budget.updated(4))
         };
@@ -326,10 +417,10 @@ mod tests {
     fn pods_that_the_controller_takes_for_unavailable_are_lost() {
         for (is_held, expected) in [(false, Some(2)), (true, None)] {
             let older = OutdatedPods { is_held, ..outdated(5, 0) };
-            let pods = HeldPods { wanted: 10, updated_available: 0, outdated: vec![older, outdated(3, 2)] };
+            let pods = Sizes { wanted: 10, updated_available: 0, outdated: vec![older, outdated(3, 2)] };
             let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 1..=10, limits(0, 0));
             assert_eq!(budget.map(|budget| budget.updated(10)), expected);
-            let newer = HeldPods { outdated: vec![outdated(3, 2), older], ..pods };
+            let newer = Sizes { outdated: vec![outdated(3, 2), older], ..pods };
             let budget = newer.budget_for(HoldBudget::ONE_SURGE_POD, 1..=10, limits(0, 0));
             assert_eq!(
                 budget.map(|budget| budget.updated(10)),
@@ -344,7 +435,7 @@ mod tests {
     fn a_ready_pod_that_is_not_available_yet_may_stay_while_an_available_one_goes() {
         let to = |unready: i64| {
             let outdated = vec![OutdatedPods { unready, ..outdated(7, 3) }];
-            let pods = HeldPods { wanted: 10, updated_available: 0, outdated };
+            let pods = Sizes { wanted: 10, updated_available: 0, outdated };
             let budget = pods.budget_for(HoldBudget::ONE_SURGE_POD, 1..=3, limits(0, 0));
             budget.map(|budget| budget.updated(10))
         };
@@ -356,7 +447,7 @@ mod tests {
     #[test]
     fn the_budget_never_falls() {
         let now = raised_to(4, 0, 10).unwrap();
-        let pods = HeldPods { wanted: 10, updated_available: 0, outdated: vec![outdated(10, 0)] };
+        let pods = Sizes { wanted: 10, updated_available: 0, outdated: vec![outdated(10, 0)] };
         let budget = pods.budget_for(now, 5..=6, limits(6, 4)).unwrap();
         let fields = budget.running_fields().to_json().unwrap();
         assert_eq!(fields["strategy"]["rollingUpdate"], json!({"maxSurge": 2, "maxUnavailable": "40%"}));
@@ -374,7 +465,7 @@ mod tests {
                     let mut now = HoldBudget::ONE_SURGE_POD;
                     let mut released = 0;
                     let mut pods =
-                        HeldPods { wanted, updated_available: 0, outdated: vec![outdated(wanted, 0)] };
+                        Sizes { wanted, updated_available: 0, outdated: vec![outdated(wanted, 0)] };
                     while released < wanted {
                         now = pods
                             .budget_for(now, released + 1..=wanted, limits(surge, free))
@@ -396,7 +487,7 @@ mod tests {
     #[test]
     fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
         let now = raised_to(1, 1, 5).unwrap();
-        let pods = HeldPods { wanted: 11, updated_available: 2, outdated: vec![outdated(10, 0)] };
+        let pods = Sizes { wanted: 11, updated_available: 2, outdated: vec![outdated(10, 0)] };
         let budget = pods.budget_for(now, 3..=3, limits(11, 0)).unwrap();
         let created = 11 + budget.surge - pods.outdated().min(budget.outdated(11));
         assert_eq!((created, budget.updated(11)), (3, 3));

@@ -5,36 +5,52 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::event::StepOptions;
-use super::slot::{ExcludedBy, PodSlot};
-use super::state::{State, StepKind};
+use super::partition::has_type_of;
+use super::{Mechanism, State};
 use crate::api::count::as_count;
+use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::api::selector::Selector;
 use crate::engine::PodRef;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::Hold;
+use crate::hold::slot::{ExcludedBy, PodSlot};
+use crate::kind::fields::{HoldFields, UPDATE_STRATEGY};
 use crate::kind::{Workload, strategy};
+use crate::observation::Observation;
 
-pub(super) struct StepDaemonSet;
+/// Holds pods by `OnDelete`, and deletes them one after the other.
+pub(crate) struct Deletions;
 
 /// The name of a slot without a pod whose node is not known.
-pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
+pub(crate) const UNKNOWN_NODE: &str = "(a node without its pod)";
 
-impl StepKind for StepDaemonSet {
+impl Mechanism for Deletions {
+    fn fields_to_hold(&self, _: &Observation, workload: &Workload) -> HoldFields {
+        strategy::as_fields(workload, json!({"type": "OnDelete"}))
+    }
+
+    fn is_in_force(&self, workload: &Workload, held: &HoldFields) -> bool {
+        has_type_of(workload, held)
+    }
+
+    fn step_field(&self, _: &Workload) -> (FieldPath, Option<&'static str>) {
+        (FieldPath::of(["spec", UPDATE_STRATEGY, "type"]), Some("OnDelete"))
+    }
+
     fn flags(&self, _: &Workload) -> &'static [&'static str] {
         &["--order", "--node-selector", "--evict"]
     }
 
     /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
-    fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
+    fn check_workload(&self, workload: &Workload, force: bool) -> Result<()> {
         let hold = workload.held().in_force();
         let is_accepted = hold.is_some_and(Hold::has_plan);
         let live = || strategy::update_strategy(workload);
         let own = hold.map_or_else(live, |hold| hold.original_strategy(workload));
-        if own.is_none_or(|own| !surges(own)) || is_accepted || options.force {
+        if own.is_none_or(|own| !surges(own)) || is_accepted || force {
             return Ok(());
         }
         let sentence = format!(
@@ -142,7 +158,7 @@ fn node_of(pod: &Pod) -> &str {
 }
 
 /// Refuses flags that need node labels when listing nodes is forbidden, and a selector that matches no node.
-pub(super) fn check_node_flags(state: &State<'_>) -> Result<()> {
+pub(crate) fn check_node_flags(state: &State<'_>) -> Result<()> {
     let pace = state.pace();
     let flags = [("--order", &pace.order), ("--node-selector", &pace.node_selector)];
     let mut given =
