@@ -1,7 +1,8 @@
 //! Every pair of adjacent recorded revisions, in all output formats.
 
+use harness::changes::apply;
 use harness::prelude::*;
-use rollout2::model::diff::{Change, Diff, PathStep, SecretValues, TemplatePath, apply};
+use rollout2::model::diff::{Change, Diff, PathStep, SecretValues, TemplatePath};
 use rollout2::model::revision::template::Template;
 
 use crate::diff::{changes_in, diff};

@@ -79,8 +79,8 @@ pub(in crate::command) async fn show_lines(
         return Ok(());
     }
     if let Some(program) = ExternalDiff::from_environment(environment) {
-        let (from_template, to_template) = diff.templates();
-        let sides = [(from, from_template), (to, &to_template)];
+        let [from_template, to_template] = diff.templates();
+        let sides = [(from, from_template), (to, to_template)];
         return program.show(&file_name(workload), sides, environment, ui).await;
     }
     let deadline = (Instant::now() + SEARCH_TIMEOUT).into_std();

@@ -15,6 +15,7 @@
     reason = "the only callers are tests, which fail"
 )]
 
+pub mod changes;
 pub mod cluster;
 mod cluster_state;
 pub mod files;

@@ -5,6 +5,7 @@
 //! No output can leak one.
 
 mod change;
+mod compare;
 mod field_change;
 mod path;
 pub mod pod_update;
@@ -12,9 +13,9 @@ pub mod portable_template;
 mod secret;
 mod unified;
 
-pub use change::{Change, apply};
+pub use change::Change;
 pub use field_change::{short_digests, within_line};
-pub use path::{PathStep, TemplatePath, identity_fields, key_values};
+pub use path::{PathStep, TemplatePath, element_keys, identity_fields, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_values};
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 
@@ -23,7 +24,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use self::change::{Comparison, Positions, apply_at};
+use self::compare::{Comparison, compare};
 use self::field_change::{ChangeScope, FieldChange, FieldFormat, ShortValue, field_changes, short_value};
 use crate::revision::template::Template;
 
@@ -50,10 +51,10 @@ impl Change {
 /// The comparison of two templates.
 #[derive(Clone, Debug)]
 pub struct Diff {
-    from: Value,
+    /// Both templates as they are shown.
+    templates: [Value; 2],
     changes: Vec<Change>,
     reordered: Vec<TemplatePath>,
-    positions: Positions,
     several_containers: bool,
 }
 
@@ -67,15 +68,11 @@ impl Diff {
     /// Compares two canonical templates.
     #[must_use]
     pub fn of_canonical(from: &Value, to: &Value, secrets: SecretValues) -> Self {
-        let Comparison { changes, reordered, positions, .. } = change::compare(from, to);
+        let (Comparison { changes, reordered, .. }, templates) = compare(from, to, secrets);
         let mut containers = [from, to].into_iter().flat_map(container_names);
         let first = containers.next();
         let several_containers = containers.any(|name| Some(name) != first);
-        let (from, changes) = match secrets {
-            SecretValues::Shown => (from.clone(), changes),
-            SecretValues::Masked => (secret::without_secret_values(from), secret::mask_changes(changes)),
-        };
-        Self { from, changes, reordered, positions, several_containers }
+        Self { templates, changes, reordered, several_containers }
     }
 
     /// Whether nothing changed, apart from the order of lists in which it means nothing.
@@ -104,16 +101,16 @@ impl Diff {
     /// Returns both templates, canonical and masked. The elements of TO's keyed lists are in FROM's
     /// order, so a line diff shows the changes only. New elements are last in a list that is reordered.
     #[must_use]
-    pub fn templates(&self) -> (&Value, Value) {
-        (&self.from, apply_at(&self.from, &self.changes, &self.positions))
+    pub fn templates(&self) -> &[Value; 2] {
+        &self.templates
     }
 
     /// Returns the unified diff of the two [`templates`](Self::templates), with `context` lines
     /// around each change. Without a deadline the diff is the shortest.
     #[must_use]
     pub fn hunks(&self, context: usize, deadline: Option<Instant>) -> Vec<Hunk> {
-        let (from, to) = self.templates();
-        unified::hunks(from, &to, context, deadline)
+        let [from, to] = self.templates();
+        unified::hunks(from, to, context, deadline)
     }
 
     /// Returns one row for each change, and for each list in another order: containers first, grouped, then the pod.

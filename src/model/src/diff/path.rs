@@ -179,7 +179,8 @@ pub fn identity_fields(list: &str) -> Option<&'static [&'static str]> {
 ///
 /// Returns `None` if the list is one value: it has no keys, or an element lacks its key field, or
 /// that field is no string, integer or boolean.
-pub(super) fn element_keys(list: &str, elements: &[Value]) -> Option<Vec<String>> {
+#[must_use]
+pub fn element_keys(list: &str, elements: &[Value]) -> Option<Vec<String>> {
     let fields = identity_fields(list)?;
     let mut seen = HashMap::<String, usize>::new();
     let mut numbered = |key: String| {

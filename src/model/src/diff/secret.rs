@@ -35,12 +35,8 @@ pub fn without_secret_values(object: &Value) -> Value {
     masked(object, "", MASK)
 }
 
-/// Returns the changes with secret values masked. A change of only such a value is marked.
-pub(super) fn mask_changes(changes: Vec<Change>) -> Vec<Change> {
-    changes.into_iter().map(mask_change).collect()
-}
-
-fn mask_change(change: Change) -> Change {
+/// Returns a change with secret values masked. A change of only such a value is marked.
+pub(super) fn mask_change(change: Change) -> Change {
     let steps = change.path.steps();
     let is_secret = value_names(steps).any(|name| holds_secret(&name));
     if let (true, Change { path, from, to }) = (is_secret, &change) {

@@ -1,5 +1,6 @@
 //! Examples, and properties that hold for all templates.
 
+mod apply;
 mod hunks;
 mod paths;
 mod properties;
@@ -7,7 +8,7 @@ mod summary;
 
 use serde_json::{Value, json};
 
-use super::{Change, Diff, SecretValues};
+use super::{Change, Diff, PathStep, SecretValues, element_keys};
 use crate::revision::template::Template;
 
 fn changes(from: &Template, to: &Template) -> Vec<Change> {

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::apply::apply;
 use super::{changes, pod, web};
-use crate::diff::change::compare;
-use crate::diff::secret::{mask_changes, without_secret_values};
-use crate::diff::{Diff, MASK_CHANGED, SecretValues, apply};
+use crate::diff::compare::compare;
+use crate::diff::secret::{mask_change, without_secret_values};
+use crate::diff::{Diff, MASK_CHANGED, SecretValues};
 use crate::revision::template::Template;
 use crate::text::secret::MASK;
 
@@ -18,8 +19,12 @@ fn the_order_of_keyed_lists_is_reported_separately() {
         pod(&json!({"containers": [{"name": "b"}, {"name": "a", "env": [{"name": "Y"}, {"name": "X"}]}],
         "tolerations": [{"operator": "Exists"}, {"key": "k", "effect": "NoSchedule"}]}));
     assert_eq!(changes(&from, &to), []);
-    let reordered: Vec<String> =
-        compare(&from.canonical(), &to.canonical()).reordered.iter().map(ToString::to_string).collect();
+    let reordered: Vec<String> = compare(&from.canonical(), &to.canonical(), SecretValues::Shown)
+        .0
+        .reordered
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     assert_eq!(reordered, ["spec.containers[a].env", "spec.containers", "spec.tolerations"]);
 }
 
@@ -81,7 +86,7 @@ fn secrets_are_masked_in_every_position() {
         &json!({"containers": [{"name": "a", "env": env("hunter2")}, {"name": "b", "env": [{}, env("hunter2")[0]]},
         {"name": "c", "env": env("hunter2")}]}),
     );
-    let masked = mask_changes(changes(&from, &to));
+    let masked: Vec<_> = changes(&from, &to).into_iter().map(mask_change).collect();
     let short_value_of = format!("{masked:?} {}", apply(&without_secret_values(&from.canonical()), &masked));
     assert!(!short_value_of.contains("hunter"), "{short_value_of}");
     assert_eq!((&masked[0].from, &masked[0].to), (&Some(MASK.into()), &Some(MASK_CHANGED.into())));
