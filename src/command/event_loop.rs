@@ -4,9 +4,10 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{FutureExt, LocalBoxFuture};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 use super::stop_signals::{Continuations, StopSignals};
@@ -197,8 +198,7 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
                     vec![LoopEvent::Stop(stop)]
                 }
                 () = continuations.next() => {
-                    self.ui.leave_frame();
-                    self.drawn = None;
+                    self.leave_frame();
                     Vec::new()
                 }
                 () = &mut closed, if self.ui.can_write() => {
@@ -214,6 +214,12 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
                 read = next_of(&mut self.requests.reads) => self.events_of(read),
                 changes = next_changes(&mut self.observer) => self.events_of(changes),
             };
+            if self.is_late() {
+                yield_now().await; // the runtime reads the signals
+                if continuations.next().now_or_never().is_some() {
+                    self.leave_frame();
+                }
+            }
             self.apply(events);
             if !is_stopped && !self.ui.can_write() && !self.must_await_requests() {
                 let Some(stop) = self.executor.without_output() else { break };
@@ -262,6 +268,17 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
     fn next_redraw(&self) -> Option<Duration> {
         let drawn = self.drawn?;
         Some(if self.needs_redraw { drawn + REDRAW_DELAY } else { Duration::from_secs(drawn.as_secs() + 1) })
+    }
+
+    /// Whether the next frame is so late that the process may have been stopped. It then finds its timers due before SIGCONT.
+    fn is_late(&self) -> bool {
+        self.next_redraw().is_some_and(|due| self.now().elapsed >= due + REDRAW_DELAY)
+    }
+
+    /// Begins a new frame below what the terminal shows now.
+    fn leave_frame(&mut self) {
+        self.ui.leave_frame();
+        self.drawn = None;
     }
 
     fn redraw_if_due(&mut self) {
