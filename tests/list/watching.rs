@@ -45,6 +45,23 @@ async fn a_pipe_gets_the_table_and_then_each_change() {
     assert!(!output.stdout.contains("workloads:"), "no last line, because there is no end: {lines:#?}");
 }
 
+/// The row of a workload whose label changed was printed with its next other change only.
+#[tokio::test(start_paused = true)]
+async fn a_changed_label_with_a_column_is_a_change_of_the_row() {
+    for (columns, expected) in [("-L tier", 2), ("--show-labels", 2), ("-L other", 1), ("", 1)] {
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+        let label = |object: &mut Value| object["metadata"]["labels"]["tier"] = "front".into();
+        let author = Author::new("kubectl-label");
+        let sim = cluster.sim.clone();
+        cluster.later(5_000, move |_| {
+            sim.store(|store| drop(store.edit(&web, Part::Object, &author, label).unwrap()));
+        });
+        let output =
+            run_as(&cluster, "admin", &format!("list deploy --watch --timeout 15s {columns}"), None).await;
+        assert_eq!(output.stdout.matches("deployment/web").count(), expected, "{columns}: {}", output.stdout);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_timeout_of_0_is_no_limit_and_one_beyond_the_clock_is_refused() {
     let cluster = eventful().await;

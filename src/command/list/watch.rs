@@ -265,10 +265,15 @@ impl<'a> Watch<'a> {
         let rows = std::mem::take(&mut self.rows).into_iter();
         let mut before: HashMap<_, _> =
             rows.map(|row| (row.rollout.workload.object().uid().to_owned(), row)).collect();
-        let mut changed = Vec::new();
+        let (columns, mut changed) = (self.request.columns(None), Vec::new());
         for rollout in rollouts {
             let before = before.remove(rollout.workload.object().uid());
-            let same = before.as_ref().filter(|before| rollout.has_same_row(&before.rollout));
+            let has_same_row = |before: &&Row| {
+                let [now, before] = [&rollout, &before.rollout];
+                now.has_same_row(before)
+                    && columns.have_same_labels(now.workload.object(), before.workload.object())
+            };
+            let same = before.as_ref().filter(has_same_row);
             let is_shown = self.request.shows(&rollout)
                 || before.as_ref().is_some_and(|before| self.request.shows(&before.rollout));
             if same.is_none() && is_shown {

@@ -61,6 +61,13 @@ impl ListColumns<'_> {
         columns
     }
 
+    /// Whether two states of an object have the same cells of labels.
+    #[must_use]
+    pub fn have_same_labels(self, one: &Object, other: &Object) -> bool {
+        self.labels.iter().all(|key| one.label(key) == other.label(key))
+            && (!self.has_all_labels || labels_of(one) == labels_of(other))
+    }
+
     /// Returns the names of the columns, which are empty for those of labels.
     pub(super) fn names(self) -> Vec<&'static str> {
         let names = self.facts().into_iter().map(|(name, _)| name).collect();
