@@ -192,3 +192,51 @@ async fn what_failed_in_all_namespaces_is_one_question() {
         .ends(2)
         .reports("-A is allowed only for verbs that read and for undo --failed");
 }
+
+/// The workloads of a namespace stand together, in the order of the namespaces, below its name.
+#[tokio::test(start_paused = true)]
+async fn what_failed_in_several_namespaces_is_shown_by_namespace() {
+    let namespaces = |builder: simcluster::Builder| builder.namespace("green").namespace("blue");
+    let cluster = Cluster::simulated().with(namespaces).start();
+    let places = [("green", "api"), ("blue", "web"), ("green", "web"), ("blue", "api")];
+    for image in ["app:1.0", "app:2.0-bad"] {
+        for (namespace, name) in places {
+            let labels = json!({"app": name});
+            let object = json!({"metadata": {"name": name}, "spec": {"replicas": 1, "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": image}]}}}});
+            if image == "app:1.0" {
+                let author = Author::new("kubectl-create");
+                cluster.sim.store(|store| store.create(&DEPLOYMENTS, namespace, object, &author).unwrap());
+            } else {
+                cluster.editor().set_image(&Key::new(&DEPLOYMENTS, namespace, name), image);
+            }
+        }
+        cluster.advance(900).await;
+    }
+    let run = cluster.command(["undo", "--failed", "-A", "--color=never"]).typed("n\n").terminal(100, 60);
+    let output = run.run_async().await;
+    let heads = output.transcript.lines().filter(|line| {
+        line.starts_with("namespace ") || line.starts_with("deployment/") || line.starts_with("roll back ")
+    });
+    let heads: Vec<_> = heads.map(|line| line.split("  ").next().unwrap()).collect();
+    let expected = [
+        "namespace blue:",
+        "deployment/api",
+        "deployment/web",
+        "namespace green:",
+        "deployment/api",
+        "deployment/web",
+    ];
+    assert_eq!(
+        heads.iter().filter(|head| !head.starts_with("roll back ")).copied().collect::<Vec<_>>(),
+        expected,
+        "{}",
+        output.transcript
+    );
+    assert_eq!(
+        heads.last().copied(),
+        Some("roll back 4 workloads? [y/N] error: not confirmed; nothing was written"),
+        "{}",
+        output.transcript
+    );
+}
