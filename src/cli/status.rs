@@ -21,6 +21,9 @@ use crate::render::output_form::OutputForm;
 /// The heading of these arguments in help.
 pub(super) const GOAL: &str = "Goal and time limits";
 
+/// The help of `-A`.
+const IN_ALL_NAMESPACES: &str = "Select workloads in all namespaces; without TARGET all of them";
+
 /// Follow rollouts until they end, and show why they do not progress
 ///
 /// Prints kubectl's line for each workload, and a line for each cause: on a terminal below it, otherwise on
@@ -32,7 +35,7 @@ pub(super) const GOAL: &str = "Goal and time limits";
 /// when a rollout is not complete yet, 4 when a rollout failed, and 5 when one is held: paused, OnDelete, or a
 /// partition that lets no pod update.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.help(IN_ALL_NAMESPACES)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct StatusArgs {
     /// The arguments that select workloads.

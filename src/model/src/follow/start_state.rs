@@ -61,8 +61,8 @@ impl StartState {
         })
     }
 
-    /// Returns the revision to roll back to. Only a workload that still matches its start state is rolled back, and only to a
-    /// revision that had ready pods then.
+    /// Returns the revision to roll back to: that of `--undo-to`, the one that had ready pods at the start, or the one that a
+    /// recent complete release replaced. Only a workload that still matches its start state is rolled back.
     ///
     /// # Errors
     /// The reason for which it is not rolled back.
@@ -74,7 +74,7 @@ impl StartState {
         self.stable_revision(observation)
     }
 
-    /// Returns the stable revision at the start, if it still exists with the same template.
+    /// Returns the revision to roll back to that was found at the start, if it still exists with the same template.
     ///
     /// # Errors
     /// Why there is none.
