@@ -21,7 +21,7 @@ use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{CheckResult, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::step::{BatchView, PlanView, StepAnswer, StepReport, Stepper, Task};
+use crate::model::step::{BatchView, PlanView, Reply, Request, StepReport, Stepper};
 use crate::render::hold::replaced_by_recorded;
 use crate::render::message_writer::{Frame, MessageWriter};
 use crate::render::output_form::OutputForm;
@@ -59,28 +59,32 @@ pub(super) struct StepExecutor<'a> {
 impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
     fn execute(
         &mut self,
-        task: Task,
+        request: Request,
         stepper: &Stepper,
         observer: Option<&mut Observer>,
-        requests: &mut RequestsInFlight<'a, StepAnswer>,
+        requests: &mut RequestsInFlight<'a, Reply>,
         now: Now,
         ui: &mut Ui,
     ) {
         let workload = stepper.workload();
         let Some(observer) = observer else { return };
-        match task {
-            Task::Refresh => observer.refresh(TARGET),
-            Task::ReadLog(log) => observer.read_log(TARGET, workload.object().namespace(), log),
-            Task::Write(patch) => {
+        match request {
+            Request::Refresh => observer.refresh(TARGET),
+            Request::ReadLog(log) => observer.read_log(TARGET, workload.object().namespace(), log),
+            Request::Patch(write) => {
                 observer.watch_warnings();
                 self.warn_once(stepper, ui);
-                requests.start(self.write(workload, *patch));
+                requests.start(self.write(workload, write.patch));
             }
-            Task::DeletePods { pods, evict } => {
+            Request::Delete { pods, evict } => {
                 let stopped = requests.must_stop_writing();
                 requests.start(self.delete_pods(workload, pods, evict, stopped));
             }
-            Task::RunCheck(batch) => {
+            Request::DeleteStuck(pod) => {
+                let stopped = requests.must_stop_writing();
+                requests.start(self.delete_pods(workload, vec![pod], false, stopped));
+            }
+            Request::Check(batch) => {
                 let view = stepper.view(now);
                 requests.start(self.check(workload, view.as_ref(), &batch));
             }
@@ -91,7 +95,7 @@ impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
     fn pass_on(
         &mut self,
         change: TargetEvent,
-        requests: &mut RequestsInFlight<'a, StepAnswer>,
+        requests: &mut RequestsInFlight<'a, Reply>,
     ) -> Option<TargetEvent> {
         match change {
             TargetEvent::Refreshed(observed) => {
@@ -174,16 +178,12 @@ impl<'a> StepExecutor<'a> {
     }
 
     /// Sends one patch of the workload.
-    fn write(
-        &self,
-        workload: &Workload,
-        mut patch: Patch,
-    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
+    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Option<Reply>> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
         let options = WriteOptions { dry_run: false, field_manager: self.field_manager };
         async move {
             let target = PatchTarget::of(&workload);
-            Some(StepAnswer::Written(attempt(&mut patch, &target, options, source).await))
+            Some(Reply::Written(attempt(&mut patch, &target, options, source).await))
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a> StepExecutor<'a> {
         pods: Vec<PodRef>,
         evict: bool,
         stopped: watch::Receiver<bool>,
-    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
+    ) -> impl Future<Output = Option<Reply>> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
         let decided = Instant::now();
         async move {
@@ -215,7 +215,7 @@ impl<'a> StepExecutor<'a> {
                 }
             });
             let results = iter(deletions).buffered(CONCURRENT_DELETIONS).collect::<Vec<_>>().await;
-            Some(StepAnswer::Deleted(pods.iter().cloned().zip(results).collect()))
+            Some(Reply::Deleted(pods.iter().cloned().zip(results).collect()))
         }
     }
 
@@ -225,7 +225,7 @@ impl<'a> StepExecutor<'a> {
         workload: &Workload,
         view: Option<&PlanView>,
         batch: &BatchView,
-    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
+    ) -> impl Future<Output = Option<Reply>> + use<'a> {
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
         let command = self.check.filter(|_| is_wanted);
         let (environment, messages) = (&self.context.world.environment, self.messages.clone());
@@ -235,20 +235,17 @@ impl<'a> StepExecutor<'a> {
                 Some(command) => run_check(command, environment, &variables, messages).await,
                 None => CheckResult::NotRun, // the command has no --check
             };
-            Some(StepAnswer::Checked(result))
+            Some(Reply::Checked(result))
         }
     }
 
     /// Completes a refresh: reads the nodes that it needs.
-    fn complete_refresh(
-        &self,
-        observed: Box<Observation>,
-    ) -> impl Future<Output = Option<StepAnswer>> + use<'a> {
+    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Option<Reply>> + use<'a> {
         let (source, messages) = (self.context.source, self.messages.clone());
         async move {
             Some(match other_objects::nodes_if_needed(&observed, source, &messages).await {
-                Ok(nodes) => StepAnswer::Refreshed { observed, nodes },
-                Err(error) => StepAnswer::Unrefreshed(error),
+                Ok(nodes) => Reply::Refreshed { observed, nodes },
+                Err(error) => Reply::Unrefreshed(error),
             })
         }
     }

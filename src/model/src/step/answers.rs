@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, Write};
 use super::engine::{GIVE_UP_AFTER, InFlight, Phase, Stepper};
-use super::event::{StepAnswer, StepReport};
+use super::event::{Reply, Request, StepReport, Then, Write};
 use super::memory::SlotWaits;
+use super::outcome::{RollbackOutcome, StepOutcome};
 use super::reconcile::cut_short;
 use crate::cause::container_logs::LogLines;
 use crate::cause::last_lines_without_secrets;
@@ -45,7 +45,7 @@ const POLL_EVERY: Duration = Duration::from_secs(5);
 
 impl Stepper {
     /// Applies an event. Returns whether it was the requested refresh, on which an action can be decided.
-    pub(super) fn receive(&mut self, event: LoopEvent<StepAnswer>, now: Now) -> bool {
+    pub(super) fn receive(&mut self, event: LoopEvent<Reply>, now: Now) -> bool {
         let (mut is_fresh, mut stored) = (false, None);
         match event {
             // Also useful after the outcome.
@@ -55,20 +55,20 @@ impl Stepper {
             }
             _ if self.is_finished() => {}
             LoopEvent::Target(_, event) => self.receive_target(event, now),
-            LoopEvent::Answer(StepAnswer::Refreshed { observed, nodes }) => {
+            LoopEvent::Answer(Reply::Refreshed { observed, nodes }) => {
                 self.cluster.set_nodes(nodes);
                 is_fresh = self.receive_refresh(*observed, now);
             }
-            LoopEvent::Answer(StepAnswer::Unrefreshed(error)) => {
+            LoopEvent::Answer(Reply::Unrefreshed(error)) => {
                 if self.in_flight.take_if(|sent| sent.is_refresh()).is_some() {
                     self.retry(&error, now);
                     self.receive_no_refresh(error, now);
                 }
             }
             LoopEvent::Stop(signal) => self.receive_signal(signal, now),
-            LoopEvent::Answer(StepAnswer::Checked(result)) => self.receive_checked(result, now),
-            LoopEvent::Answer(StepAnswer::Written(result)) => stored = self.receive_written(result, now),
-            LoopEvent::Answer(StepAnswer::Deleted(results)) => self.receive_deleted(results, now),
+            LoopEvent::Answer(Reply::Checked(result)) => self.receive_checked(result, now),
+            LoopEvent::Answer(Reply::Written(result)) => stored = self.receive_written(result, now),
+            LoopEvent::Answer(Reply::Deleted(results)) => self.receive_deleted(results, now),
             LoopEvent::Tick { .. } => {}
         }
         // A write without an answer is stored if the observation shows it.
@@ -146,8 +146,8 @@ impl Stepper {
     }
 
     fn receive_written(&mut self, result: WriteResult, now: Now) -> Option<Write> {
-        let sent = self.in_flight.take_if(|sent| matches!(sent.action, Action::Write(_)))?;
-        let Action::Write(write) = sent.action else { return None };
+        let sent = self.in_flight.take_if(|sent| matches!(sent.request, Request::Patch(_)))?;
+        let Request::Patch(write) = sent.request else { return None };
         match result {
             WriteResult::Stored(object) => {
                 self.cluster.apply_workload(self.cluster.workload().with_object(object));
@@ -168,7 +168,7 @@ impl Stepper {
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
             WriteResult::Unavailable(error) => self.retry(&error, now),
-            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.finish_ending(),
+            WriteResult::Refused(_) if write.then == Then::Unlock => self.finish_ending(),
             WriteResult::Refused(_) if self.has_outcome() => {}
             WriteResult::Refused(error) => {
                 let rollback = &mut self.memory.rollback;
@@ -209,12 +209,12 @@ impl Stepper {
 
     fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, now: Now) {
         let is_deletion =
-            |sent: &mut InFlight| matches!(sent.action, Action::DeleteWave(_) | Action::DeleteStuckPod(_));
+            |sent: &mut InFlight| matches!(sent.request, Request::Delete { .. } | Request::DeleteStuck(_));
         let Some(sent) = self.in_flight.take_if(is_deletion) else { return };
         for (pod, result) in results {
             self.unanswered_pods.remove(&pod);
             match result {
-                DeletionResult::Accepted if matches!(sent.action, Action::DeleteStuckPod(_)) => {
+                DeletionResult::Accepted if matches!(sent.request, Request::DeleteStuck(_)) => {
                     self.memory.stuck_pods.record(&pod);
                     self.failing = None;
                 }
@@ -270,19 +270,19 @@ impl Stepper {
         (self.conflicts, self.failing) = (0, None);
         self.not_before = None;
         let memory = &mut self.memory;
-        match &write.purpose {
-            Purpose::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
-            Purpose::Unlock => self.finish_ending(),
-            Purpose::ReleaseSlots => {}
-            Purpose::BeginBatch(forced) => memory.record_begun(*forced),
-            Purpose::FinishBatch => memory.record_finished(),
+        match &write.then {
+            Then::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
+            Then::Unlock => self.finish_ending(),
+            Then::ReleaseSlots => {}
+            Then::BeginBatch(forced) => memory.record_begun(*forced),
+            Then::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
-            Purpose::AcquireLock(reports) => {
+            Then::AcquireLock(reports) => {
                 self.reporter.reports.extend(reports.iter().cloned());
                 memory.slot_waits = SlotWaits::default();
             }
             // Without a --timeout from now on. A command that has ended meanwhile has begun the rollback.
-            Purpose::RollBack => {
+            Then::RollBack => {
                 memory.slot_waits = SlotWaits::default();
                 self.report_begun_rollback(write);
             }
@@ -333,7 +333,7 @@ impl Stepper {
     /// Ends the command, whether or not its lock is released.
     pub(super) fn end_now(&mut self, outcome: StepOutcome) {
         if !self.is_finished() {
-            if let Some(InFlight { action: Action::Write(write), .. }) = self.in_flight.take() {
+            if let Some(InFlight { request: Request::Patch(write), .. }) = self.in_flight.take() {
                 self.memory.ownership.unanswered_writes.push(*write);
                 self.must_refresh = true;
             }
@@ -365,7 +365,8 @@ impl Stepper {
     /// Returns when the command must end. A rollback that is stored has no time limit, and neither has its write while it is
     /// in flight. After the end of the plan the limit holds for the controller too.
     fn time_limit(&self) -> Option<Duration> {
-        let rolls_back = |sent: &InFlight| matches!(&sent.action, Action::Write(write) if write.purpose == Purpose::RollBack);
+        let rolls_back =
+            |sent: &InFlight| matches!(&sent.request, Request::Patch(write) if write.then == Then::RollBack);
         let is_rolling_back =
             self.memory.rollback.revision.is_some() || self.in_flight.as_ref().is_some_and(rolls_back);
         self.options.timeout.filter(|_| !self.has_outcome() && !is_rolling_back)

@@ -5,11 +5,12 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Purpose, StepOutcome, StopReason};
-use super::event::{BatchStage, BatchView};
+use super::action::Action;
+use super::event::{BatchStage, BatchView, Request, Then};
 use super::failure::{decide_failure, fatal_causes};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::obstacle::{is_complete, own_partition_reached, reason_to_stop};
+use super::outcome::{StepOutcome, StopReason};
 use crate::api::pod::Pod;
 use crate::hold::mechanism::{Mechanism, State};
 use crate::hold::plan::{BatchFailure, BatchSize, CheckResult, OnFailure, Pace, Plan, PlannedBatch, Reach};
@@ -28,11 +29,11 @@ const MAX_NAMES: usize = 64 << 10;
 pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Action {
     if let Some(fields) = state.mechanism.release(state, batch) {
         let hold = state.hold_with(state.plan.clone());
-        return Action::write_plan(Purpose::ReleaseSlots, hold, Some(fields), state.workload());
+        return Action::write_plan(Then::ReleaseSlots, hold, Some(fields), state.workload());
     }
     let wave = state.mechanism.wave(state);
     if !wave.is_empty() && is_wave_due(state, memory, wave.len()) {
-        return Action::DeleteWave(wave);
+        return Action::Ask(Request::Delete { pods: wave, evict: state.pace().evict });
     }
     if state.is_moving() {
         return Action::Wait;
@@ -67,7 +68,7 @@ fn finish_batch(state: &State<'_>) -> Action {
     if plan.reach == Some(Reach::Next) {
         plan.reach = None; // the goal of the command is reached
     }
-    Action::write_plan(Purpose::FinishBatch, state.hold_with(plan), None, state.workload())
+    Action::write_plan(Then::FinishBatch, state.hold_with(plan), None, state.workload())
 }
 
 /// Decides what to do between two batches: end, wait, or begin the next one.
@@ -145,7 +146,7 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
 fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: Option<usize>) -> Action {
     let fields = state.mechanism.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
-    Action::write_plan(Purpose::BeginBatch(forced), state.hold_with(plan), fields, state.workload())
+    Action::write_plan(Then::BeginBatch(forced), state.hold_with(plan), fields, state.workload())
 }
 
 /// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a
@@ -186,7 +187,7 @@ pub(super) fn check_without_batch(state: &State<'_>, memory: &Memory) -> Option<
     state.pace().check.as_ref().filter(|_| state.plan.last_batch.is_none())?;
     match check.result() {
         None if check.is_running() => Some(Action::wait_for("the check of the pods that run the revision")),
-        None => Some(Action::CheckUpdated(updated_pods(state))),
+        None => Some(Action::Ask(Request::Check(updated_pods(state)))),
         Some(CheckResult::Passed) => None,
         Some(result) => Some(Action::Fail(BatchFailure::Check { batch: None, result, failures: 1 })),
     }

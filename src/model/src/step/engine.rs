@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::time::Duration;
 
-use super::action::{Action, Purpose, StepOutcome};
+use super::action::Action;
 use super::cluster_view::ClusterView;
-use super::event::{BatchStage, BatchView, StepAnswer, StepOptions, StepReport, Task};
+use super::event::{BatchStage, BatchView, Reply, Request, StepOptions, StepReport, Then};
 use super::memory::Memory;
+use super::outcome::StepOutcome;
 use super::reconcile::{reconcile, unlock};
 use super::reporter::ChangeReporter;
 use super::start::prepare_plan;
@@ -45,8 +46,8 @@ pub struct Stepper {
     /// The pods whose deletion got no response, also those in the wave in flight.
     pub(super) unanswered_pods: BTreeSet<PodRef>,
     pub(super) due: Option<Duration>,
-    /// The tasks since the last event.
-    pub(super) tasks: Vec<Task>,
+    /// The requests since the last event.
+    pub(super) requests: Vec<Request>,
 }
 
 /// How long requests may fail before the lock is acquired.
@@ -67,26 +68,26 @@ pub(super) enum Phase {
     Ended(StepOutcome),
 }
 
-/// An action whose answer is awaited, and the time at which its request was sent.
+/// A request whose reply is awaited, and when it was sent.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    pub(super) action: Action,
+    pub(super) request: Request,
     pub(super) since: Duration,
 }
 
 impl Engine for Stepper {
-    type Answer = StepAnswer;
+    type Answer = Reply;
     type Report = StepReport;
-    type Task = Task;
+    type Task = Request;
 
     /// Receives one event, decides and acts.
-    fn apply(&mut self, event: LoopEvent<StepAnswer>, now: Now) -> Effects<StepReport, Task> {
+    fn apply(&mut self, event: LoopEvent<Reply>, now: Now) -> Effects<StepReport, Request> {
         let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
         let state = cluster.state(self.memory.forced, now);
         self.observe(state.as_ref(), now);
         self.proceed(is_fresh, state.as_ref(), now);
-        Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
+        Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.requests) }
     }
 
     fn due(&self) -> Option<Duration> {
@@ -118,7 +119,7 @@ impl Stepper {
             must_refresh: false,
             unanswered_pods: BTreeSet::new(),
             due: Some(Duration::ZERO),
-            tasks: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -154,13 +155,13 @@ impl Stepper {
     /// stored; none for the release of the lock.
     #[must_use]
     pub fn unanswered_write(&self) -> Option<&'static str> {
-        self.unanswered_purpose().filter(|purpose| **purpose != Purpose::Unlock).map(Purpose::words)
+        self.unanswered_purpose().filter(|purpose| **purpose != Then::Unlock).map(Then::words)
     }
 
     /// Returns the purpose of the last write, if it got no response and no refresh since shows whether it is stored.
-    pub(super) fn unanswered_purpose(&self) -> Option<&Purpose> {
+    pub(super) fn unanswered_purpose(&self) -> Option<&Then> {
         let last = self.memory.ownership.unanswered_writes.last().filter(|_| self.must_refresh);
-        last.map(|write| &write.purpose)
+        last.map(|write| &write.then)
     }
 
     /// Returns the state of the present plan, the last one, or else the one that the command would begin; none before the
@@ -214,7 +215,7 @@ impl Stepper {
         let memory = &mut self.memory;
         let Effects { reports, tasks } = memory.observe_causes(observed, now);
         self.reporter.reports.extend(reports);
-        self.tasks.extend(tasks);
+        self.requests.extend(tasks);
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
         if state.plan.rolling_back {
@@ -238,7 +239,7 @@ impl Stepper {
                 || action.needs_refresh()
                 || self.must_read_again(&action, state, now);
             if needs_refresh && !is_fresh {
-                self.perform(Action::Refresh, state, now);
+                self.perform(Action::Ask(Request::Refresh), state, now);
                 break;
             }
             if action.is_request()
@@ -282,44 +283,20 @@ impl Stepper {
 
     /// Performs an action: sends at most one request.
     fn perform(&mut self, action: Action, state: Option<&State<'_>>, now: Now) {
-        if !matches!(action, Action::WaitFor(_) | Action::Refresh) {
+        if !matches!(action, Action::WaitFor(_) | Action::Ask(Request::Refresh)) {
             self.reporter.waiting = None;
         }
         match action {
             Action::Wait => {}
             Action::WaitFor(what) => self.reporter.wait(what, now),
-            Action::Refresh => {
-                self.last_refresh = now.elapsed;
-                self.send(Action::Refresh, Task::Refresh, now);
-            }
-            Action::Write(write) => {
-                let task = Task::Write(Box::new(write.patch.clone()));
-                self.send(Action::Write(write), task, now);
-            }
-            Action::DeleteWave(wave) => {
-                let pods = wave.clone();
-                let evict = state.is_some_and(|state| state.pace().evict);
-                self.memory.batch.last_wave = Some(now.elapsed);
-                self.unanswered_pods.extend(wave.iter().cloned());
-                self.send(Action::DeleteWave(wave), Task::DeletePods { pods, evict }, now);
-            }
-            Action::DeleteStuckPod(pod) => {
-                self.reporter.report_once(StepReport::ReplacesStuckPod(pod.clone()));
-                let task = Task::DeletePods { pods: vec![pod.clone()], evict: false };
-                self.send(Action::DeleteStuckPod(pod), task, now);
-            }
+            Action::Ask(request) => self.send(request, now),
             Action::RunCheck => {
                 if let Some(state) = state
                     && let Some(batch) = last_batch(state, BatchStage::Checking)
                 {
-                    self.memory.batch.check.begin(now.elapsed);
+                    self.send(Request::Check(batch), now);
                     self.reporter.stage(state, &self.memory);
-                    self.tasks.push(Task::RunCheck(batch));
                 }
-            }
-            Action::CheckUpdated(pods) => {
-                self.memory.batch.check.begin(now.elapsed);
-                self.tasks.push(Task::RunCheck(pods));
             }
             Action::Fail(failure) => {
                 if let Some(batch) = state.and_then(|state| last_batch(state, BatchStage::Failed)) {
@@ -335,10 +312,25 @@ impl Stepper {
         }
     }
 
-    fn send(&mut self, action: Action, task: Task, now: Now) {
-        self.in_flight = Some(InFlight { action, since: now.elapsed });
-        self.not_before = None;
-        self.tasks.push(task);
+    /// Sends a request, and records that its reply is awaited. A check runs beside other requests.
+    fn send(&mut self, request: Request, now: Now) {
+        match &request {
+            Request::Check(_) => self.memory.batch.check.begin(now.elapsed),
+            Request::Refresh => self.last_refresh = now.elapsed,
+            Request::Delete { pods, .. } => {
+                self.memory.batch.last_wave = Some(now.elapsed);
+                self.unanswered_pods.extend(pods.iter().cloned());
+            }
+            Request::DeleteStuck(pod) => {
+                self.reporter.report_once(StepReport::ReplacesStuckPod(pod.clone()));
+            }
+            Request::Patch(_) | Request::ReadLog(_) => {}
+        }
+        if !matches!(request, Request::Check(_) | Request::ReadLog(_)) {
+            self.in_flight = Some(InFlight { request: request.clone(), since: now.elapsed });
+            self.not_before = None;
+        }
+        self.requests.push(request);
     }
 
     /// Returns the outcome, once the command ended.
@@ -360,7 +352,7 @@ impl Stepper {
 
 impl InFlight {
     pub(super) fn is_refresh(&self) -> bool {
-        matches!(self.action, Action::Refresh)
+        matches!(self.request, Request::Refresh)
     }
 }
 

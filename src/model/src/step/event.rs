@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use crate::api::patch::Patch;
+use super::outcome::StepOutcome;
+use crate::api::patch::{FieldPath, Patch};
 use crate::api::pod::Node;
 use crate::cause::Cause;
 use crate::cause::container_logs::{LogLines, LogRef};
@@ -11,7 +12,7 @@ use crate::change::write_result::{DeletionResult, WriteResult};
 use crate::engine::PodRef;
 use crate::error::Error;
 use crate::follow::CauseChange;
-use crate::hold::plan::{CheckResult, Lock, PaceFlags, Reach};
+use crate::hold::plan::{CheckResult, HOLD_ANNOTATION, Hold, Lock, PaceFlags, Reach};
 use crate::hold::slot::SlotView;
 use crate::observation::Observation;
 
@@ -39,17 +40,17 @@ pub struct StepOptions {
     pub ended_holder: Option<String>,
 }
 
-/// The answer to a task.
+/// The reply to a request.
 #[derive(Clone, Debug)]
-pub enum StepAnswer {
-    /// The answer to a [`Task::Refresh`].
+pub enum Reply {
+    /// The answer to a [`Request::Refresh`].
     Refreshed {
         /// The workload, its revisions and its pods.
         observed: Box<Observation>,
         /// The nodes; none when listing nodes is forbidden.
         nodes: Option<Vec<Node>>,
     },
-    /// A [`Task::Refresh`] failed.
+    /// A [`Request::Refresh`] failed.
     Unrefreshed(Error),
     /// The result of a patch.
     Written(WriteResult),
@@ -59,29 +60,85 @@ pub enum StepAnswer {
     Checked(CheckResult),
 }
 
-/// A task for the driver. At most one refresh, write or wave of deletions is in flight; a check may run beside it,
-/// so that an external change is noticed meanwhile.
+/// A request to the driver. At most one refresh, patch or wave of deletions is in flight; a check may run beside it, so that an
+/// external change is noticed meanwhile.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Task {
-    /// Get the workload, list its revisions and its pods, then the nodes if they are needed, and apply
-    /// [`StepAnswer::Refreshed`] or [`StepAnswer::Unrefreshed`].
+pub enum Request {
+    /// Get the workload, list its revisions and its pods, then the nodes if they are needed, and apply [`Reply::Refreshed`] or
+    /// [`Reply::Unrefreshed`].
     Refresh,
-    /// Send one patch of the workload, and apply [`StepAnswer::Written`].
-    Write(Box<Patch>),
+    /// Send one patch of the workload, and apply [`Reply::Written`].
+    Patch(Box<Write>),
     /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
-    /// [`StepAnswer::Deleted`].
+    /// [`Reply::Deleted`].
     ///
     /// [unchanged]: crate::hold::plan::guarded
-    DeletePods {
+    Delete {
         /// The pods.
         pods: Vec<PodRef>,
         /// Whether to evict them, so that PodDisruptionBudgets apply.
         evict: bool,
     },
-    /// Run the check of a batch, and apply [`StepAnswer::Checked`].
-    RunCheck(BatchView),
+    /// Delete a stuck pod in the same way: its controller waits for it and does not replace it.
+    DeleteStuck(PodRef),
+    /// Run a check for the pods of a batch, and apply [`Reply::Checked`].
+    Check(BatchView),
     /// Read the last log lines of a container, and apply [`TargetEvent::Log`](crate::engine::TargetEvent::Log).
     ReadLog(LogRef),
+}
+
+/// A patch of the workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Write {
+    /// What the patch is for, which is done once it is stored.
+    pub(super) then: Then,
+    /// The patch.
+    pub patch: Patch,
+    /// The hold of the plan that it stores; `None` if it ends the plan.
+    pub(super) hold: Option<Hold>,
+}
+
+/// What a patch is for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Then {
+    /// To acquire the lock, with a new plan or the existing one, and the fields that hold the workload if it is not held.
+    /// The reports are printed once that is stored.
+    AcquireLock(Vec<StepReport>),
+    /// To begin a batch, with the fields that release what can be released at once; with `--force` although this many pods
+    /// are unavailable.
+    BeginBatch(Option<usize>),
+    /// To release slots of the batch, or more of them.
+    ReleaseSlots,
+    /// To record that the batch is done.
+    FinishBatch,
+    /// To write the template of the revision before.
+    RollBack,
+    /// To end the plan with this outcome.
+    EndPlan(StepOutcome),
+    /// To release the lock.
+    Unlock,
+}
+
+impl Write {
+    /// Returns the value of the annotation that it stores.
+    pub(super) fn annotation(&self) -> Option<&str> {
+        FieldPath::annotation(HOLD_ANNOTATION).value_in(self.patch.after())?.as_str()
+    }
+}
+
+impl Then {
+    /// Returns what the patch does, as an imperative.
+    pub(super) fn words(&self) -> &'static str {
+        match self {
+            Self::AcquireLock(_) => "acquire the lock",
+            Self::BeginBatch(_) => "begin the next batch",
+            Self::ReleaseSlots => "release more pods",
+            Self::FinishBatch => "record that the batch is done",
+            Self::RollBack => "roll back",
+            Self::EndPlan(_) => "end the plan",
+            Self::Unlock => "release the lock",
+        }
+    }
 }
 
 /// One report.

@@ -3,9 +3,11 @@
 //! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
 //! `src/model/src/hold/plan/rollback.rs` for the annotation during a rollback.
 
-use super::action::{Action, Purpose, RollbackOutcome, StepOutcome};
+use super::action::Action;
+use super::event::{Request, Then};
 use super::memory::Memory;
 use super::obstacle::reason_to_stop;
+use super::outcome::{RollbackOutcome, StepOutcome};
 use crate::api::patch::FieldPath;
 use crate::cause::Cause;
 use crate::change::undo::{Undo, UndoOptions, is_live, undo};
@@ -115,13 +117,13 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     if is_on_delete && below.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: Some(failure.clone()), rollback: Some(rollback) };
-        return Action::write(Purpose::EndPlan(outcome), patch, None);
+        return Action::write(Then::EndPlan(outcome), patch, None);
     }
     let plan = Plan { failure: failure.stored(), ..state.plan.clone() };
     let fields = below.map(|below| below.set).unwrap_or_default();
     let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
-    Action::write(Purpose::RollBack, patch, Some(hold))
+    Action::write(Then::RollBack, patch, Some(hold))
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
@@ -151,7 +153,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }
     match memory.stuck_pods.next(observed, state.now.elapsed) {
-        Some(pod) => Action::DeleteStuckPod(PodRef::of(pod)),
+        Some(pod) => Action::Ask(Request::DeleteStuck(PodRef::of(pod))),
         None => Action::Wait,
     }
 }
@@ -205,7 +207,7 @@ mod tests {
         let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
         let state = state_of(&observed, None, &hold, NOW).unwrap();
         let failure = BatchFailure::Cause { batch: Some(1), id: "crash-loop".to_owned(), pods: Vec::new() };
-        let Action::Write(write) = roll_back(&state, &Memory::default(), &failure) else {
+        let Action::Ask(Request::Patch(write)) = roll_back(&state, &Memory::default(), &failure) else {
             panic!("no rollback")
         };
         let annotation: Value = serde_json::from_str(write.annotation().unwrap()).unwrap();

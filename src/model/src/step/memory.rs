@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::action::Action;
-use super::event::{BatchView, StepOptions, StepReport, Task};
+use super::event::{BatchView, Request, StepOptions, StepReport};
 use super::ownership::Ownership;
 use super::soak::{CheckMemory, Soak};
 use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
@@ -146,7 +146,11 @@ impl Memory {
     }
 
     /// Records the causes of an observation.
-    pub(super) fn observe_causes(&mut self, observed: &Observation, now: Now) -> Effects<StepReport, Task> {
+    pub(super) fn observe_causes(
+        &mut self,
+        observed: &Observation,
+        now: Now,
+    ) -> Effects<StepReport, Request> {
         self.rollout_progress.record(&observed.workload, now.elapsed);
         let (state, allowed) = (verdict(observed).state, AllowedRestarts::default());
         let mut causes = causes_of(observed, state, allowed, now.server_time);
@@ -157,7 +161,7 @@ impl Memory {
             self.causes.record(&causes, observed, allowed, grace, last_progress, now);
         Effects {
             reports: reports.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }).collect(),
-            tasks: tasks.into_iter().map(Task::ReadLog).collect(),
+            tasks: tasks.into_iter().map(Request::ReadLog).collect(),
         }
     }
 

@@ -27,6 +27,7 @@ mod event;
 mod failure;
 mod memory;
 mod obstacle;
+mod outcome;
 mod ownership;
 mod reconcile;
 mod refusals;
@@ -39,9 +40,9 @@ mod view;
 mod tests;
 
 pub use crate::hold::slot::{SlotState, SlotView};
-pub use action::{RollbackOutcome, StepOutcome, StopReason};
 pub use engine::Stepper;
-pub use event::{BatchStage, BatchView, Origin, StepAnswer, StepOptions, StepReport, Task};
+pub use event::{BatchStage, BatchView, Origin, Reply, Request, StepOptions, StepReport};
+pub use outcome::{RollbackOutcome, StepOutcome, StopReason};
 pub use view::{FurtherBatches, PlanView, preview};
 
 use crate::api::count::as_count;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::action::StopReason;
+use super::outcome::StopReason;
 use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::hold::mechanism::State;
 use crate::hold::mechanism::partition::original_partition;

@@ -3,7 +3,8 @@
 //! The process remembers the annotation that it stored last, and its writes without a response. An observation shows
 //! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
-use super::action::{StopReason, Write};
+use super::event::Write;
+use super::outcome::StopReason;
 use crate::api::patch::{FieldPath, Patch};
 use crate::change::undo::is_live;
 use crate::change::write_result::Conflict;

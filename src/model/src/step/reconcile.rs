@@ -1,12 +1,13 @@
 //! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
-use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, StopReason};
+use super::action::Action;
 use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
-use super::event::StepOptions;
+use super::event::{Request, StepOptions, Then};
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
 use super::mechanism_of;
 use super::memory::Memory;
+use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::start::acquire;
 use crate::engine::{Now, PodRef};
 use crate::error::{Error, ErrorKind};
@@ -81,7 +82,7 @@ pub(super) fn reconcile(
         return Action::stop(StopReason::NoReplicas);
     }
     if let Some(pod) = memory.stuck_pods.next(observed, now.elapsed) {
-        return Action::DeleteStuckPod(PodRef::of(pod));
+        return Action::Ask(Request::DeleteStuck(PodRef::of(pod)));
     }
     if memory.stuck_pods.due().is_some() {
         return Action::Wait; // a stuck pod is deleted once nothing moves
@@ -164,7 +165,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     };
     // Another client ended the hold, and the annotation still has the originals of the fields that it did not write.
     if left_fields(cluster.workload()).is_some() {
-        return Action::write(Purpose::Unlock, hold.ending(cluster.workload()), None);
+        return Action::write(Then::Unlock, hold.ending(cluster.workload()), None);
     }
     let mut hold = hold.clone();
     hold.lock = None;
@@ -174,7 +175,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
             plan.failure = failure.stored(); // also after a signal
         }
     }
-    Action::write_plan(Purpose::Unlock, hold, None, cluster.workload())
+    Action::write_plan(Then::Unlock, hold, None, cluster.workload())
 }
 
 #[cfg(test)]
@@ -210,7 +211,7 @@ mod tests {
             cluster.apply(Observation::of_alone(Workload::of_json(&object).unwrap()));
             let memory = Memory { ownership: Ownership::new(lock.clone()), ..Memory::default() };
             match unlock(&cluster, &StepOutcome::Stopped(StopReason::Paused), &memory) {
-                Action::Write(write) => write,
+                Action::Ask(Request::Patch(write)) => write,
                 other => panic!("{other:?}"),
             }
         };

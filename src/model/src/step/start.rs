@@ -1,11 +1,12 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
-use super::action::{Action, Purpose, StepOutcome, StopReason};
+use super::action::Action;
 use super::batch::{between_batches, check_without_batch};
 use super::cluster_view::ClusterView;
-use super::event::{Origin, StepOptions, StepReport};
+use super::event::{Origin, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::obstacle::own_partition_reached;
+use super::outcome::{StepOutcome, StopReason};
 use super::refusals::{check_in_place, check_not_blank, check_options, check_repeated, check_start};
 use super::state_of;
 use crate::api::managed_fields::{last_author, last_template_author};
@@ -296,7 +297,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
         hold = hold.written_by(own.by.as_deref(), &now.stamp());
     }
     hold.lock = Some(own.written_at(now.stamp()));
-    Ok(Action::write_plan(Purpose::AcquireLock(reports), hold, fields_to_write, workload))
+    Ok(Action::write_plan(Then::AcquireLock(reports), hold, fields_to_write, workload))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.

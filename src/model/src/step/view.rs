@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::action::{RollbackOutcome, StepOutcome, StopReason};
 use super::batch::{FutureBatches, next, obstacle};
 use super::event::{BatchStage, BatchView, Origin, StepOptions};
 use super::memory::Memory;
+use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
 use super::soak::Soak;
 use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};

@@ -67,7 +67,7 @@ fn a_check_that_passes_is_repeated_if_a_pod_restarted_during_it() {
     let mut fixture = during_the_check();
     restart_pod(&mut fixture);
     fixture.pass(5);
-    fixture.see(LoopEvent::Answer(StepAnswer::Checked(CheckResult::Passed)));
+    fixture.see(LoopEvent::Answer(Reply::Checked(CheckResult::Passed)));
     fixture.pass(10);
     assert_eq!(fixture.checks, 2);
 }
@@ -77,7 +77,7 @@ fn a_check_that_passes_is_repeated_if_a_pod_restarted_during_it() {
 fn a_check_that_passed_is_repeated_if_a_pod_restarts_before_the_batch_is_done() {
     let mut fixture = during_the_check();
     fixture.is_away = true;
-    fixture.see(LoopEvent::Answer(StepAnswer::Checked(CheckResult::Passed)));
+    fixture.see(LoopEvent::Answer(Reply::Checked(CheckResult::Passed)));
     restart_pod(&mut fixture);
     fixture.pass(5);
     fixture.is_away = false;
@@ -92,7 +92,7 @@ fn no_batch_begins_while_the_check_of_a_removed_batch_runs() {
     fixture.cluster.change("/spec/replicas", json!(2));
     fixture.pass(60);
     assert_eq!(fixture.begun(), ["1 canary db-2"]);
-    fixture.see(LoopEvent::Answer(StepAnswer::Checked(CheckResult::Passed)));
+    fixture.see(LoopEvent::Answer(Reply::Checked(CheckResult::Passed)));
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!(fixture.begun(), ["1 canary db-2", "2 canary db-1", "3 db-0"]);
 }
@@ -159,7 +159,7 @@ fn a_running_check_is_not_started_twice_and_the_end_of_the_soak_waits_for_it() {
     fixture.is_check_slow = true;
     fixture.pass(200);
     assert_eq!((fixture.checks, fixture.is_over()), (1, false));
-    fixture.see(LoopEvent::Answer(StepAnswer::Checked(CheckResult::Passed)));
+    fixture.see(LoopEvent::Answer(Reply::Checked(CheckResult::Passed)));
     assert_eq!((fixture.checks, fixture.run()), (1, reached()));
 }
 

@@ -18,12 +18,12 @@ use crate::kind::fields::HoldFields;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::Revisions;
-use crate::step::FurtherBatches;
 use crate::step::action::Action;
 use crate::step::batch::FutureBatches;
 use crate::step::batch::continue_batch;
 use crate::step::memory::Memory;
 use crate::step::view::plan_view;
+use crate::step::{FurtherBatches, Request};
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.
@@ -337,7 +337,7 @@ fn the_rest_of_a_batch_is_deleted_without_a_pause() {
     memory.batch.last_wave = Some(Duration::ZERO);
     let batch = fixture.plan.last_batch.as_ref().unwrap();
     let action = continue_batch(&fixture.state(), &memory, batch);
-    assert!(matches!(&action, Action::DeleteWave(wave) if wave.len() == 1), "{action:?}");
+    assert!(matches!(&action, Action::Ask(Request::Delete { pods, .. }) if pods.len() == 1), "{action:?}");
 }
 
 #[test]

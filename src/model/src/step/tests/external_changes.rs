@@ -204,7 +204,7 @@ fn a_plan_taken_over_behind_a_slow_watch_is_not_taken_back() {
     fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
     let server_time = fixture.cluster.wall() + SignedDuration::from_secs(60);
     let now = Now { elapsed: seconds(90), server_time };
-    assert_eq!(fixture.stepper.apply(TICK, now), only(Task::Refresh));
+    assert_eq!(fixture.stepper.apply(TICK, now), only(Request::Refresh));
     fixture.stepper.apply(fixture.cluster.look(), now);
     assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::TakenOver { .. }))));
     assert_eq!(fixture.cluster.hold().unwrap()["lock"]["holder"], "other");
@@ -218,13 +218,13 @@ fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::api::patch::Patch,
     stepper.apply(TICK, now);
     let output = stepper.apply(cluster.look(), now);
     let patch = output.tasks.into_iter().find_map(|task| match task {
-        Task::Write(patch) => Some(*patch),
+        Request::Patch(write) => Some(write.patch),
         _ => None,
     });
     (stepper, patch.unwrap(), now)
 }
 
-fn only(task: Task) -> Effects<StepReport, Task> {
+fn only(task: Request) -> Effects<StepReport, Request> {
     Effects { reports: Vec::new(), tasks: vec![task] }
 }
 
@@ -240,15 +240,14 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
         if is_made {
             cluster.write(&patch);
         }
-        let output =
-            stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
+        let output = stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
         assert_eq!(output.tasks, []);
         let later = Now { elapsed: seconds(2), ..now };
-        assert_eq!(stepper.apply(TICK, later), only(Task::Refresh));
+        assert_eq!(stepper.apply(TICK, later), only(Request::Refresh));
         let Effects { reports, tasks } = stepper.apply(cluster.look(), later);
         let has_begun = reports.iter().any(|report| matches!(report, StepReport::Began { .. }));
         assert_eq!(has_begun, is_made);
-        assert!(tasks.iter().any(|task| matches!(task, Task::Write(_))));
+        assert!(tasks.iter().any(|task| matches!(task, Request::Patch(_))));
     }
 }
 
@@ -258,12 +257,12 @@ fn a_signal_after_an_unanswered_write_releases_the_lock() {
     let mut cluster = FakeCluster::paused(3);
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
-    stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
+    stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
     let stopped = LoopEvent::Stop(StopSignal::Interrupted);
-    assert_eq!(stepper.apply(stopped, now).tasks, [Task::Refresh]);
+    assert_eq!(stepper.apply(stopped, now).tasks, [Request::Refresh]);
     let tasks = stepper.apply(cluster.look(), now).tasks;
-    let [Task::Write(release)] = &tasks[..] else { panic!("{tasks:?}") };
-    cluster.write(release);
+    let [Request::Patch(release)] = &tasks[..] else { panic!("{tasks:?}") };
+    cluster.write(&release.patch);
     assert_eq!(cluster.hold().unwrap().get("lock"), None);
 }
 
@@ -274,7 +273,7 @@ fn a_write_without_an_answer_is_unknown_at_the_end() {
         let mut cluster = FakeCluster::paused(3);
         let (mut stepper, _, now) = first_write(&mut cluster);
         if is_answered {
-            stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
+            stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
         }
         stepper.apply(LoopEvent::Stop(StopSignal::Interrupted), now);
         stepper.apply(TICK, Now { elapsed: seconds(5), ..now });
@@ -290,9 +289,9 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
     cluster.change("/spec/template", template(3));
-    stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unknown(no_answer()))), now);
+    stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
     let later = Now { elapsed: seconds(2), ..now };
-    assert_eq!(stepper.apply(TICK, later), only(Task::Refresh));
+    assert_eq!(stepper.apply(TICK, later), only(Request::Refresh));
     let mut fixture =
         StepperFixture { stepper, cluster, ..StepperFixture::of(all_by(1), FakeCluster::paused(3)) };
     fixture.see(fixture.cluster.look());
@@ -315,7 +314,7 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
     let newer = Observation { workload: *newer, ..cluster.observed() };
     stepper.apply(LoopEvent::Target(TARGET, watched(newer)), now);
-    stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Stored(answer.object().clone()))), now);
+    stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Stored(answer.object().clone()))), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -348,7 +347,7 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
             stepper.apply(TICK, now);
             stepper.apply(cluster.look(), now);
         }
-        stepper.apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Unavailable(no_answer()))), now);
+        stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unavailable(no_answer()))), now);
         if let Some(end) = stepper.outcome() {
             assert!(matches!(end, StepOutcome::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
             return;
@@ -373,8 +372,7 @@ fn a_first_write_that_is_never_stored_ends_step() {
                 stepper.apply(TICK, now);
                 stepper.apply(cluster.look(), now);
             }
-            stepper
-                .apply(LoopEvent::Answer(StepAnswer::Written(WriteResult::Conflict(conflict.clone()))), now);
+            stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Conflict(conflict.clone()))), now);
             Some((stepper.outcome()?.clone(), elapsed))
         });
         let (outcome, elapsed) = ended.unwrap();

@@ -16,7 +16,7 @@ use crate::step::*;
 pub(super) const TARGET: TargetId = TargetId(0);
 
 /// Only time passed.
-pub(super) const TICK: LoopEvent<StepAnswer> = LoopEvent::Tick { since_answer: Duration::ZERO };
+pub(super) const TICK: LoopEvent<Reply> = LoopEvent::Tick { since_answer: Duration::ZERO };
 
 /// A command, its reports, and the invariants at every moment.
 #[expect(clippy::struct_excessive_bools, reason = "each switches one fault of the simulated cluster")]
@@ -138,12 +138,11 @@ impl StepperFixture {
     }
 
     /// Applies an event, and executes the tasks.
-    pub(super) fn see(&mut self, seen: LoopEvent<StepAnswer>) {
+    pub(super) fn see(&mut self, seen: LoopEvent<Reply>) {
         let mut queue = VecDeque::from([seen]);
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
             let now = self.now();
-            let ends_an_action =
-                matches!(seen, LoopEvent::Answer(StepAnswer::Written(_) | StepAnswer::Deleted(_)));
+            let ends_an_action = matches!(seen, LoopEvent::Answer(Reply::Written(_) | Reply::Deleted(_)));
             let Effects { reports, tasks } = self.stepper.apply(seen, now);
             if self.forgets && ends_an_action {
                 self.forget();
@@ -167,45 +166,46 @@ impl StepperFixture {
         self.stepper.memory = Memory { ownership, ..Memory::default() };
     }
 
-    fn answer(&mut self, act: Task) -> Vec<StepAnswer> {
+    fn answer(&mut self, act: Request) -> Vec<Reply> {
         match act {
-            Task::Refresh if self.has_no_nodes => {
+            Request::DeleteStuck(pod) => self.answer(Request::Delete { pods: vec![pod], evict: false }),
+            Request::Refresh if self.has_no_nodes => {
                 let error = Error::new(ErrorKind::Unreachable, "cannot read nodes");
-                vec![StepAnswer::Unrefreshed(error)]
+                vec![Reply::Unrefreshed(error)]
             }
-            Task::Refresh => {
-                let look = StepAnswer::Refreshed {
+            Request::Refresh => {
+                let look = Reply::Refreshed {
                     observed: Box::new(self.cluster.observed()),
                     nodes: Some(self.cluster.nodes()),
                 };
                 (0..self.refresh_times.pop_front().unwrap_or_default()).for_each(|_| self.cluster.tick());
                 vec![look]
             }
-            Task::Write(_) if self.is_away => {
+            Request::Patch(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
-                vec![StepAnswer::Written(WriteResult::Unavailable(error))]
+                vec![Reply::Written(WriteResult::Unavailable(error))]
             }
-            Task::Write(_) if self.fails_writes => {
+            Request::Patch(_) if self.fails_writes => {
                 let error = Error::new(ErrorKind::Unreachable, "500 Internal Server Error");
-                vec![StepAnswer::Written(WriteResult::Unknown(error))]
+                vec![Reply::Written(WriteResult::Unknown(error))]
             }
-            Task::Write(patch) if self.loses_answers => {
-                self.cluster.write(&patch);
+            Request::Patch(patch) if self.loses_answers => {
+                self.cluster.write(&patch.patch);
                 let error = Error::new(ErrorKind::Unreachable, "no answer");
-                vec![StepAnswer::Written(WriteResult::Unknown(error))]
+                vec![Reply::Written(WriteResult::Unknown(error))]
             }
-            Task::Write(patch)
+            Request::Patch(patch)
                 if self.holds_rollback
-                    && patch.after()["spec"]["template"] != self.cluster.object["spec"]["template"] =>
+                    && patch.patch.after()["spec"]["template"] != self.cluster.object["spec"]["template"] =>
             {
                 Vec::new()
             }
-            Task::Write(patch) => vec![StepAnswer::Written(self.cluster.write(&patch))],
-            Task::DeletePods { pods, .. } if self.holds_deletions => {
+            Request::Patch(patch) => vec![Reply::Written(self.cluster.write(&patch.patch))],
+            Request::Delete { pods, .. } if self.holds_deletions => {
                 self.wave = pods;
                 Vec::new()
             }
-            Task::DeletePods { pods, .. } => {
+            Request::Delete { pods, .. } => {
                 let deletions = pods.into_iter().map(|pod| {
                     if let Some(result) = self.removals.pop_front() {
                         return (pod, result);
@@ -213,16 +213,16 @@ impl StepperFixture {
                     self.cluster.delete(&pod.name, &pod.uid);
                     (pod, DeletionResult::Accepted)
                 });
-                vec![StepAnswer::Deleted(deletions.collect())]
+                vec![Reply::Deleted(deletions.collect())]
             }
-            Task::RunCheck(_) => {
+            Request::Check(_) => {
                 self.checks += 1;
                 if self.is_check_slow {
                     return Vec::new();
                 }
-                vec![StepAnswer::Checked(self.next_checks.pop_front().unwrap_or(self.check))]
+                vec![Reply::Checked(self.next_checks.pop_front().unwrap_or(self.check))]
             }
-            Task::ReadLog(_) => Vec::new(),
+            Request::ReadLog(_) => Vec::new(),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::api::pod::{Node, Pod};
 use crate::engine::{LoopEvent, TargetEvent};
 use crate::observation::Observation;
 use crate::revision::Revisions;
-use crate::step::StepAnswer;
+use crate::step::Reply;
 
 impl FakeCluster {
     pub(super) fn nodes(&self) -> Vec<Node> {
@@ -38,7 +38,7 @@ impl FakeCluster {
         Observation { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
     }
 
-    pub(super) fn look(&self) -> LoopEvent<StepAnswer> {
+    pub(super) fn look(&self) -> LoopEvent<Reply> {
         refreshed(self.observed(), self.nodes())
     }
 
@@ -81,6 +81,6 @@ pub(super) fn template(number: i64) -> Value {
     json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}})
 }
 
-pub(super) fn refreshed(observed: Observation, nodes: Vec<Node>) -> LoopEvent<StepAnswer> {
-    LoopEvent::Answer(StepAnswer::Refreshed { observed: Box::new(observed), nodes: Some(nodes) })
+pub(super) fn refreshed(observed: Observation, nodes: Vec<Node>) -> LoopEvent<Reply> {
+    LoopEvent::Answer(Reply::Refreshed { observed: Box::new(observed), nodes: Some(nodes) })
 }

@@ -41,7 +41,7 @@ fn the_lock_is_released_whatever_the_deletions_answer() {
         let (mut fixture, wave) = interrupted();
         let results = wave.into_iter().map(|pod| (pod, result.clone())).collect();
         fixture.wave.clear();
-        fixture.see(LoopEvent::Answer(StepAnswer::Deleted(results)));
+        fixture.see(LoopEvent::Answer(Reply::Deleted(results)));
         let outcome = Some(&StepOutcome::Interrupted(StopSignal::Interrupted));
         assert_eq!(fixture.stepper.outcome(), outcome, "{result:?}");
         assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None, "{result:?}");
