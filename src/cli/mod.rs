@@ -115,7 +115,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         // To stderr, because it is a usage error.
         Err(mistake) if parse_error::is_missing_verb(&mistake) => {
             let help = help::styled(&definition().render_help().to_string());
-            print(help::color(&args), world, Exit::Usage, |ui| ui.err_styled(&help))
+            print(help::color(&args), world, Exit::Usage, |ui| ui.messages.styled(&help))
         }
         Err(mistake) => {
             if let Some(error) = parse_error::of_value(&mistake) {
@@ -124,7 +124,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
             let program = definition();
             let verb = parse_error::verb(&args, &program); // a guess, because parsing failed
             let error = parse_error::error(&mistake, verb, &program);
-            print(help::color(&args), world, error.exit(), |ui| ui.err_masked_error(&error))
+            print(help::color(&args), world, error.exit(), |ui| ui.messages.masked_error(&error))
         }
     };
     ParsedArgs::Handled(exit)
@@ -218,7 +218,7 @@ impl Arguments {
 }
 
 fn refuse(error: &Error, args: &[OsString], world: &mut World) -> Exit {
-    print(help::color(args), world, error.exit(), |ui| ui.err_error(error))
+    print(help::color(args), world, error.exit(), |ui| ui.messages.error(error))
 }
 
 /// Prints a requested help text to stdout.

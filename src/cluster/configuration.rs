@@ -7,6 +7,7 @@ use super::source::Source;
 use crate::cluster::list::ListQuery;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::{CONFIG_MAP, SECRET};
+use crate::model::finding::{Finding, Reason};
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 
 /// The ConfigMaps and Secrets that were read.
@@ -15,7 +16,7 @@ pub struct ChangedConfiguration {
     /// Those that changed, and those whose metadata has no time of a change.
     pub objects: Vec<Configuration>,
     /// What is missing because it is forbidden.
-    pub note: Option<String>,
+    pub note: Option<Finding>,
     /// Why other lists failed.
     pub errors: Vec<Error>,
 }
@@ -55,7 +56,8 @@ pub async fn changed_configuration(
     if let Some((_, error)) = unread.first() {
         let mut titles: Vec<_> = unread.iter().map(|(title, _)| *title).collect();
         titles.dedup();
-        read.note = Some(format!("note: changes of {} are not listed: {error}", titles.join(" and ")));
+        let text = format!("changes of {} are not listed: {error}", titles.join(" and "));
+        read.note = Some(Finding::note(Reason::Incomplete, text));
     }
     read
 }

@@ -8,6 +8,7 @@ use super::connection::Cluster;
 use super::notice::ONE_NOTE;
 use crate::model::api::resource_type::POD;
 use crate::model::cause::container_logs::{LogLines, LogRef};
+use crate::model::finding::{Finding, Reason};
 use crate::model::text::untrusted::percent_encoded;
 
 /// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
@@ -37,7 +38,8 @@ impl Cluster {
                 if is_missing_log(&text) { Vec::new() } else { text.lines().map(str::to_owned).collect() }
             }
             Ok(Err(failure)) if failure.is_forbidden() => {
-                self.notify_once("logs", "note: container logs are not shown: cannot read logs", ONE_NOTE);
+                let text = "container logs are not shown: cannot read logs";
+                self.notify_once("logs", &Finding::note(Reason::Incomplete, text), ONE_NOTE);
                 return None;
             }
             Ok(Err(_)) | Err(_) => Vec::new(),

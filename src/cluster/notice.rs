@@ -4,18 +4,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Receives notices as they happen, each as a line, which never contains a header, a token or a body. This room prints
-/// nothing, so `command` decides how to show them.
+use crate::model::finding::Finding;
+
+/// Receives notices as they happen. None contains a header, a token or a body. This room prints nothing, so `command` decides
+/// how to show them.
 #[derive(Clone)]
-pub struct Listener(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct Listener(Arc<dyn Fn(&Finding) + Send + Sync>);
 
 impl Listener {
     /// Creates a listener that calls `handle` with each notice.
-    pub fn new(handle: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub fn new(handle: impl Fn(&Finding) + Send + Sync + 'static) -> Self {
         Self(Arc::new(handle))
     }
 
-    pub(super) fn notify(&self, notice: &str) {
+    pub(super) fn notify(&self, notice: &Finding) {
         (self.0)(notice);
     }
 }

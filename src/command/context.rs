@@ -128,7 +128,7 @@ impl CommandOutcome {
     pub(super) fn print_errors(&mut self, ui: &mut Ui) {
         for error in std::mem::take(&mut self.errors) {
             if !self.printed.contains(&error) {
-                ui.err_error(&error);
+                ui.messages.error(&error);
                 self.printed.push(error);
             }
         }

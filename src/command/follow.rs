@@ -69,7 +69,7 @@ pub(super) async fn run(
     ui: &mut Ui,
 ) -> CommandOutcome {
     so_far.print_errors(ui);
-    ui.err_lines(render::timeout_before_grace(&following.options));
+    ui.messages.lines(render::timeout_before_grace(&following.options));
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
     let (signals, mut executor) = (following.context.world.signals.clone(), following);
     let observer = Observer::of_found(Arc::clone(cluster), &found);
@@ -84,7 +84,7 @@ pub(super) async fn run(
     if ui.is_closed() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
         let is_undo = following.options.undo_on_failure.is_some();
-        ui.err_lines(unfinished.map(|target| render::without_reader(target, is_undo)));
+        ui.messages.lines(unfinished.map(|target| render::without_reader(target, is_undo)));
     }
     let summary = job_summary::of_follower(&follower, following.names, now.server_time);
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
@@ -132,7 +132,7 @@ pub(super) fn print_remarks(
 ) {
     for target in follower.targets() {
         let stale = target.stale_configuration(configuration);
-        ui.err_lines(stale_configuration(target.workload(), &stale, now));
+        ui.messages.lines(stale_configuration(target.workload(), &stale, now));
     }
 }
 
@@ -149,7 +149,8 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
         ui: &mut Ui,
     ) {
         let (Some(target), Some(observer)) = (follower.targets().get(id.0), observer) else { return };
-        let (source, messages, stopped) = (self.context.source, ui.messages(), requests.must_stop_writing());
+        let (source, messages, stopped) =
+            (self.context.source, ui.messages.clone(), requests.must_stop_writing());
         match task {
             FollowerTask::Refresh => observer.refresh(id),
             FollowerTask::WatchWarnings => drop(observer.watch_warnings()),
@@ -197,7 +198,7 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
         if self.output.is_document() {
             ui.out_streamed(&json::event(target, report, now), self.output);
         } else if self.draws {
-            ui.err_lines(render::above_frame(target, report, self.names));
+            ui.messages.lines(render::above_frame(target, report, self.names));
         } else {
             render::print(target, report, self.names, self.shows_pods, now, ui);
         }

@@ -71,7 +71,7 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
 async fn read_for_hold(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
     match workload.pause_field() {
         Some(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
-        _ => read_for_write(workload, writer.context.source, &writer.ui.messages()).await,
+        _ => read_for_write(workload, writer.context.source, &writer.ui.messages).await,
     }
 }
 
@@ -82,13 +82,13 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
     match pause(observed, writer.context.user().as_deref(), &since)? {
         Pause::AlreadyPaused => writer.print_as_read(workload, "already paused"),
         Pause::OnDelete => {
-            writer.ui.err_line(&words::nothing_to_pause(workload));
+            writer.ui.messages.line(&words::nothing_to_pause(workload));
             writer.print_as_read(workload, "not paused");
         }
         Pause::Change { patch, held_by } => {
             let effect = words::pause_effect(held_by, observed, is_planned(writer));
-            writer.ui.err_lines_once(before_a_hold(workload));
-            writer.ui.err_lines(words::replaced_by_recorded(observed));
+            writer.ui.messages.lines_once(before_a_hold(workload));
+            writer.ui.messages.lines(words::replaced_by_recorded(observed));
             write(observed, &patch, HoldVerb::Pause, effect, writer).await?;
         }
     }
@@ -110,17 +110,17 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
         match resume(workload, ends_plan)? {
             Resume::NotPaused => {
                 writer.print_as_read(workload, "not paused");
-                writer.ui.err_lines(words::own_hold(workload));
+                writer.ui.messages.lines(words::own_hold(workload));
                 return Ok(());
             }
             Resume::Stepping => {
                 writer.print_as_read(workload, "not paused");
-                writer.ui.err_lines(words::held_by_plan(workload));
+                writer.ui.messages.lines(words::held_by_plan(workload));
                 return Ok(());
             }
             Resume::Continue(patch) => {
                 write(&alone, &patch, verb, Vec::new(), writer).await?;
-                writer.ui.err_line(&words::step_hint(workload));
+                writer.ui.messages.line(&words::step_hint(workload));
                 return Ok(());
             }
             Resume::End(patch) => (patch, Vec::new()),
@@ -130,7 +130,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
             }
         }
     };
-    writer.ui.err_lines(words::restored(workload, patch.after()));
+    writer.ui.messages.lines(words::restored(workload, patch.after()));
     write(&alone, &patch, verb, notes, writer).await
 }
 
@@ -139,9 +139,9 @@ async fn is_rolled_back(workload: &Workload, writer: &mut Writer<'_>) -> Result<
     if !is_rollback_held(workload) {
         return Ok(false);
     }
-    let read = read_for_write(workload.clone(), writer.context.source, &writer.ui.messages()).await;
+    let read = read_for_write(workload.clone(), writer.context.source, &writer.ui.messages).await;
     let consequence = "whether the rollback is complete is not known";
-    let observed = or_note(read, consequence, |note| writer.ui.err_line(&note))?;
+    let observed = or_note(read, consequence, |note| writer.ui.messages.finding(&note))?;
     Ok(observed.is_some_and(|observed| completed_rollback(&observed).is_some()))
 }
 
@@ -164,7 +164,7 @@ async fn write(
         HoldVerb::Resume { .. } => ("resume", "resumed", "it was to be resumed"),
     };
     if writer.request.interactive {
-        writer.ui.err_lines(std::mem::take(&mut notes));
+        writer.ui.messages.lines(std::mem::take(&mut notes));
     }
     // A plan releases pods batch by batch, which `step --dry-run` shows.
     let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| after.held().plan().is_some());
@@ -172,13 +172,13 @@ async fn write(
         let source = writer.context.source;
         let read = match observed.pods {
             Some(_) => Ok(observed.clone()),
-            None => read_for_write(workload.clone(), source, &writer.ui.messages()).await,
+            None => read_for_write(workload.clone(), source, &writer.ui.messages).await,
         };
         writer.print_effect(read, verb, patch);
     }
     writer.confirm(&format!("{verb} {}?", workload.target()), false).await?;
     let write = PreparedWrite { workload, patch, operation };
     writer.write(&write).await.stored(workload, prepared)?;
-    writer.ui.err_lines(notes);
+    writer.ui.messages.lines(notes);
     Ok(())
 }

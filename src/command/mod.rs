@@ -30,6 +30,7 @@ use crate::cluster::notice::Listener;
 use crate::cluster::source::{Access, ContextSource, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
+use crate::model::finding::{Finding, Reason, Severity};
 use crate::render::job_summary::markdown;
 use crate::render::json::{error_document, with_errors};
 use crate::render::message_writer::MessageWriter;
@@ -143,14 +144,15 @@ pub async fn run(
     }
     if let Err(error) = append_job_summary(&world.environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
-        ui.err_line(&format!("warning: {error}"));
+        ui.messages.finding(&Finding { severity: Severity::Warning, ..Finding::from(&error) });
     }
     let exit = outcome.worst_exit();
     if ui.finish().is_ok() {
         return process_exit(verb, exit);
     }
     // `finish` printed the error.
-    ui.err_lines(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
+    let written = |change| Finding::note(Reason::Written, format!("the change was made: {change}"));
+    outcome.changes.iter().for_each(|change| ui.messages.finding(&written(change)));
     process_exit(verb, exit.worst(Exit::Error))
 }
 
@@ -181,10 +183,11 @@ fn print_documents(
 
 /// Returns a listener that prints the notices of the transport to stderr, with the context that the command names, if it does.
 fn listener(messages: MessageWriter, context: Option<String>) -> Listener {
-    Listener::new(move |notice| match (&context, notice.split_once(": ")) {
-        (Some(context), Some((severity @ ("note" | "warning"), notice))) => {
-            messages.err_line(&format!("{severity}: context {context}: {notice}"));
+    Listener::new(move |notice| match &context {
+        Some(context) if notice.severity != Severity::Info => {
+            let subject = notice.subject.as_ref().map(|subject| format!(": {subject}")).unwrap_or_default();
+            messages.finding(&notice.clone().about(format!("context {context}{subject}")));
         }
-        _ => messages.err_line(notice),
+        _ => messages.finding(notice),
     })
 }

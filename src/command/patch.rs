@@ -13,6 +13,7 @@ use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::write_result::{Conflict, WriteResult, is_applied};
 use crate::model::engine::StopSignal;
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::render::message_writer::MessageWriter;
 
@@ -179,7 +180,8 @@ impl PatchTarget {
         let label = self.label();
         match now {
             Ok(now) if is_applied(patch, &now) => {
-                messages.err_line(&format!("note: {error}; read {label} again: the change was applied"));
+                let text = format!("{error}; read {label} again: the change was applied");
+                messages.finding(&Finding::note(Reason::Written, text));
                 WriteResult::Stored(now)
             }
             Ok(now) => match Conflict::of(patch, &now) {

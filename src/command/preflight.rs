@@ -214,7 +214,7 @@ pub(super) fn print_findings(
     if writer.strict {
         refuse(after, findings)?;
     }
-    warn(after, findings, &writer.ui.messages());
+    warn(after, findings, &writer.ui.messages);
     Ok(!findings.obstacles.is_empty())
 }
 
@@ -227,7 +227,7 @@ pub(super) async fn write_beside_check(
     if is_first(writer) {
         return writer.write(write).await;
     }
-    let (messages, source) = (writer.ui.messages(), writer.context.source);
+    let (messages, source) = (writer.ui.messages.clone(), writer.context.source);
     let check = async { warn(&planned.workload, &check(planned, source).await, &messages) };
     tokio::join!(writer.write(write), check).0
 }
@@ -258,6 +258,6 @@ pub(super) fn warn(after: &Workload, findings: &Findings, messages: &MessageWrit
     let obstacles = findings.obstacles.iter().map(|obstacle| pods_cannot_start(after, obstacle));
     let unread = pods_not_checked(after, &findings.unread);
     for line in obstacles.chain(findings.notes.iter().cloned()).chain(unread) {
-        messages.err_line_once(&line);
+        messages.line_once(&line);
     }
 }

@@ -58,7 +58,7 @@ async fn restart_workload(
 ) -> Result<Workload> {
     let source = writer.context.source;
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
-    writer.ui.err_lines_once(before_a_restart(&workload));
+    writer.ui.messages.lines_once(before_a_restart(&workload));
     // A restart leaves what the template names as it is.
     let planned = Planned::of(workload.clone());
     let is_first = preflight::is_first(writer);
@@ -72,11 +72,11 @@ async fn restart_workload(
         workload.kind().waits_for_broken_pods(&workload) && workload.counts().ready < workload.wanted();
     let replaces = request.replace_stuck_pods;
     let known = if writer.shows_effect() || held_by(&workload).is_some() || may_block {
-        let messages = writer.ui.messages();
+        let messages = writer.ui.messages.clone();
         let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, &messages), check);
         let blocked =
             observed.as_ref().map(|observed| render::restart_is_blocked(observed, patch.after(), replaces));
-        writer.ui.err_lines(blocked.unwrap_or_default());
+        writer.ui.messages.lines(blocked.unwrap_or_default());
         writer.print_effect(observed, "restart", &patch);
         known
     } else {
@@ -95,7 +95,7 @@ async fn restart_workload(
         if is_expected {
             writer.print_receipt(render::restart_receipt(&workload).as_deref());
         } else {
-            writer.ui.err_line(&render::changed_before_restart(&workload));
+            writer.ui.messages.line(&render::changed_before_restart(&workload));
         }
     }
     Ok(stored)

@@ -21,6 +21,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::engine::{Now, TargetEvent, TargetId};
+use crate::model::finding::{Finding, Reason};
 use crate::model::follow::{FollowOptions, Follower, FollowerAnswer, FollowerTask, Goal, Outcome, Report};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -46,7 +47,8 @@ pub(super) async fn run(request: &StatusArgs, context: &Context<'_>, ui: &mut Ui
             tokio::select! {
                 biased;
                 stop = stops.next() => {
-                    ui.err_line("note: interrupted before the workloads existed");
+                    let text = "interrupted before the workloads existed";
+                    ui.messages.finding(&Finding::note(Reason::Interrupted, text));
                     return Ok(stop.exit().into());
                 }
                 found = await_creation(scope, limit, source, ui) => found?,
@@ -153,7 +155,7 @@ async fn evaluate_all(
             for (_, report) in &of_target {
                 print(target, report, names, request.pods, now, ui);
             }
-            ui.err_lines(stale_configuration(target.workload(), &stale, now.server_time));
+            ui.messages.lines(stale_configuration(target.workload(), &stale, now.server_time));
         } else if let Some(view) = target.view(now.server_time) {
             let document = json::document(&view, &stale);
             match &request.output {
@@ -163,7 +165,8 @@ async fn evaluate_all(
         }
         let is_stable = following.options.stable.is_some_and(|stable| !stable.is_zero());
         if is_stable && result.outcome == Outcome::Unfinished {
-            ui.err_line_once("note: --stable needs more than one observation, so stability is not shown");
+            let text = "--stable needs more than one observation, so stability is not shown";
+            ui.messages.finding_once(&Finding::note(Reason::Incomplete, text));
         }
     }
     if let OutputForm::Template(form) = &request.output {
@@ -186,15 +189,13 @@ struct Once<'a> {
 
 impl<'a> Executor<'a, Follower> for Once<'a> {
     fn begin(&mut self, requests: &mut RequestsInFlight<'a, FollowerAnswer>, ui: &mut Ui) {
-        let (workloads, source, messages) = (self.workloads.clone(), self.source, ui.messages());
+        let (workloads, source, messages) = (self.workloads.clone(), self.source, ui.messages.clone());
         let skips_complete = self.request.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
         let unless = if skips_complete { Unless::Complete } else { Unless::Never };
         let (parts, everywhere) = (Parts { unless, ..Parts::STATUS }, self.request.scope.all_namespaces);
         requests.read(async move {
             let (observations, notes) = read_all(workloads, everywhere, parts, source).await;
-            for note in notes {
-                messages.err_line(&note);
-            }
+            messages.findings(&notes);
             let change = |observed: Result<Observation>| match observed {
                 Ok(observed) => TargetEvent::Refreshed(Box::new(observed)),
                 Err(error) => TargetEvent::Unreadable(error),
@@ -276,13 +277,14 @@ async fn await_creation(
         let search = timeout_at(last, finder.search(&awaited, keep(scope))).await.map_err(unanswered)?;
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
         if search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing) {
-            ui.err_lines(&search.notes);
+            ui.messages.findings(&search.notes);
             return Ok(search);
         }
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
-            let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
-            ui.err_lines(search.outcome.all_errors().map(|missing| wait(missing.to_string())));
+            let wait =
+                |missing| Finding::note(Reason::Waiting, format!("{missing} yet; waiting for up to {limit}"));
+            search.outcome.all_errors().for_each(|missing| ui.messages.finding(&wait(missing.to_string())));
         }
         sleep_until(end.min(Instant::now() + SEARCH_INTERVAL)).await;
     }

@@ -17,6 +17,7 @@ use crate::model::api::patch::Patch;
 use crate::model::change::undo::{Undo, UndoOptions, take_back_command, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult, is_applied};
 use crate::model::engine::PodRef;
+use crate::model::finding::{Finding, Reason};
 use crate::model::follow::{RollbackResult, StartState, is_complete_and_ready, stayed_complete};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -75,8 +76,8 @@ pub(super) async fn undo_on_failure(
         let written = match read {
             Ok(None) => {
                 let name = workload.target();
-                messages
-                    .err_line(&format!("note: {name}: not rolled back, because it has completed meanwhile"));
+                let text = "not rolled back, because it has completed meanwhile";
+                messages.finding(&Finding::note(Reason::Recovered, text).about(name));
                 return Ok(None);
             }
             Ok(Some(observed)) => {
@@ -120,8 +121,8 @@ pub(super) async fn undo_on_failure(
         }
         if tries == 0 {
             let name = workload.target();
-            messages
-                .err_line(&format!("note: {name} cannot be rolled back yet: {unavailable}; trying again"));
+            let text = format!("{name} cannot be rolled back yet: {unavailable}; trying again");
+            messages.finding(&Finding::note(Reason::Retrying, text));
         }
         let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
         tries += 1;
@@ -130,7 +131,7 @@ pub(super) async fn undo_on_failure(
 
 fn print_once(lines: &[String], messages: &MessageWriter) {
     for line in lines {
-        messages.err_line_once(line);
+        messages.line_once(line);
     }
 }
 
@@ -180,8 +181,8 @@ async fn read_failed(
         return Ok(Some(observed));
     }
     let (name, period) = (found.target(), go_duration::short(SETTLE_TIME));
-    messages
-        .err_line_once(&format!("note: {name}: complete now; not rolled back if it stays so for {period}"));
+    let text = format!("complete now; not rolled back if it stays so for {period}");
+    messages.finding_once(&Finding::note(Reason::Recovered, text).about(name));
     sleep(SETTLE_TIME).await;
     let later = read_again(found, source, messages).await?;
     Ok(Some(later).filter(|later| !stayed_complete(&observed, later)))
@@ -202,7 +203,7 @@ fn prepared<'a>(
         .map_err(|error| RollbackResult::not_written(&error))?;
     let warnings = owner_warnings::before_an_undo(workload, Some(stable)).into_iter();
     let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
-    warnings.for_each(|line| messages.err_line_once(&line));
+    warnings.for_each(|line| messages.line_once(&line));
     Ok(undo)
 }
 
@@ -217,6 +218,7 @@ pub(super) async fn delete_stuck(
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
     if let Some(why) = source.remove_pod(namespace, pod, false).await.refusal() {
-        messages.err_line(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+        let text = format!("stuck pod {} was not deleted: {why}", pod.name);
+        messages.finding(&Finding::warning(Reason::NotWritten, text));
     }
 }

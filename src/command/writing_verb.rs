@@ -18,6 +18,7 @@ use crate::model::change::effect::Effect;
 use crate::model::change::write_result::WriteResult;
 use crate::model::diff::{SecretValues, shown};
 use crate::model::engine::StopSignal;
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::render::change as render;
@@ -93,10 +94,11 @@ impl<'a> Writer<'a> {
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
     pub(super) fn print_selection(&mut self, workloads: &[Workload]) {
         if self.context.inputs.scope.is_selection() && workloads.len() > 1 {
-            self.ui.err_line(&render::selection(workloads));
+            self.ui.messages.line(&render::selection(workloads));
         }
         let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
-        self.ui.err_lines(deletions.map(|sentence| format!("warning: {sentence}")));
+        let deletions = deletions.map(|sentence| Finding::warning(Reason::BeingDeleted, sentence));
+        deletions.for_each(|deletion| self.ui.messages.finding(&deletion));
     }
 
     /// Whether this is no dry run.
@@ -114,7 +116,8 @@ impl<'a> Writer<'a> {
         let observed = match read {
             Ok(observed) => observed,
             Err(error) => {
-                return self.ui.err_line(&format!("note: the effect on the pods is not shown: {error}"));
+                let text = format!("the effect on the pods is not shown: {error}");
+                return self.ui.messages.finding(&Finding::note(Reason::Incomplete, text));
             }
         };
         let effect = Effect::of_change(&observed, patch.after());
@@ -122,7 +125,7 @@ impl<'a> Writer<'a> {
         if self.shows_effect() && self.request.output == OutputForm::Text {
             self.ui.out_lines(&effect);
         } else {
-            self.ui.err_styled(&effect);
+            self.ui.messages.styled(&effect);
         }
     }
 
@@ -161,7 +164,7 @@ impl<'a> Writer<'a> {
             let unanswered = self.unanswered_write(stop).await;
             let left = unanswered.is_none().then_some(name).into_iter();
             let left: Vec<_> = left.chain(workloads.map(|workload| target(&workload))).collect();
-            self.ui.err_lines(render::not_changed(stop, &left));
+            self.ui.messages.lines(render::not_changed(stop, &left));
             self.outcome.errors.extend(unanswered);
             self.outcome.exit = stop.exit();
             return None;
@@ -201,7 +204,7 @@ impl<'a> Writer<'a> {
             field_manager: &self.request.field_manager,
         };
         self.in_flight = self.is_real().then(|| (target.clone(), patch.clone()));
-        let written = patch::apply(patch, &target, options, self.context.source, &self.ui.messages()).await;
+        let written = patch::apply(patch, &target, options, self.context.source, &self.ui.messages).await;
         self.in_flight = None;
         written
     }
@@ -254,7 +257,7 @@ impl<'a> Writer<'a> {
     /// Prints the command that takes a change back, and adds it to the object of `-o json`.
     pub(super) fn print_receipt(&mut self, command: Option<&str>) {
         let Some(command) = command else { return };
-        self.ui.err_line(&render::receipt(command));
+        self.ui.messages.line(&render::receipt(command));
         if let Some(object) = self.objects.last_mut().and_then(Value::as_object_mut) {
             object.insert("hint".to_owned(), command.into());
         }
@@ -272,7 +275,7 @@ impl<'a> Writer<'a> {
     pub(super) fn take_outcome(&mut self) -> CommandOutcome {
         let failed = self.outcome.errors.len();
         if self.done > 0 && failed > 0 {
-            self.ui.err_line(&format!("{failed} of {} workloads failed", self.done + failed));
+            self.ui.messages.line(&format!("{failed} of {} workloads failed", self.done + failed));
         }
         let mut outcome = std::mem::take(&mut self.outcome);
         if self.request.output == OutputForm::Json {

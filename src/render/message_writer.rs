@@ -17,7 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::appearance::{Color, is_build, wants_color};
+use super::finding::line;
 use super::line::{Line, Style, text_of};
+use crate::error::Error;
+use crate::model::finding::Finding;
 use crate::model::text::secret::without_secrets;
 use crate::model::text::untrusted::disarmed;
 use crate::world::{Environment, Stream, Terminal, is_github_actions};
@@ -79,12 +82,67 @@ impl MessageWriter {
     /// API servers, webhooks and plugins may quote the values they refuse.
     ///
     /// In GitHub Actions an error is also an annotation.
-    pub fn err_line(&self, line: &str) {
+    pub fn line(&self, line: &str) {
         self.masked_line(&without_secrets(line));
     }
 
-    /// As [`MessageWriter::err_line`], for a line whose secrets are masked.
-    pub(super) fn masked_line(&self, line: &str) {
+    /// Prints several lines.
+    pub fn lines<L: AsRef<str>>(&self, lines: impl IntoIterator<Item = L>) {
+        lines.into_iter().for_each(|line| self.line(line.as_ref()));
+    }
+
+    /// Prints a finding, and its hint.
+    pub fn finding(&self, finding: &Finding) {
+        self.line(&line(finding));
+        finding.hint.iter().for_each(|hint| self.hint(hint));
+    }
+
+    /// Prints several findings.
+    pub fn findings<'f>(&self, findings: impl IntoIterator<Item = &'f Finding>) {
+        findings.into_iter().for_each(|finding| self.finding(finding));
+    }
+
+    /// Prints several findings, each unless the same line was printed before.
+    pub fn findings_once<'f>(&self, findings: impl IntoIterator<Item = &'f Finding>) {
+        findings.into_iter().for_each(|finding| self.finding_once(finding));
+    }
+
+    /// Prints a finding, unless the same line was printed before.
+    pub fn finding_once(&self, finding: &Finding) {
+        self.line_once(&line(finding));
+    }
+
+    /// Prints an error, and its hint.
+    pub fn error(&self, error: &Error) {
+        self.finding(&error.into());
+    }
+
+    /// As [`MessageWriter::error`], for an error whose secrets are masked. Masking it again would mask words after the name of a
+    /// flag.
+    pub fn masked_error(&self, error: &Error) {
+        self.masked_line(&line(&error.into()));
+        error.hint_text().into_iter().for_each(|hint| self.hint(hint));
+    }
+
+    /// Prints several lines, which GitHub Actions folds below a title.
+    pub fn group(&self, title: &str, lines: &[String]) {
+        self.workflow_command("group", title);
+        self.lines(lines);
+        self.workflow_command("endgroup", "");
+    }
+
+    /// Prints lines with styles.
+    pub fn styled(&self, lines: &[Line]) {
+        let mut state = self.lock();
+        let text = text_of(lines, state.colored);
+        state.note_cluster_flags(&text);
+        let text = if state.in_build { disarmed(&text) } else { text.as_str().into() };
+        let written = state.err.write(&text);
+        state.remember(written);
+    }
+
+    /// As [`MessageWriter::line`], for a line whose secrets are masked.
+    fn masked_line(&self, line: &str) {
         let (line, mut state) = (Line::of(line), self.lock());
         let text = line.text();
         state.print(line);
@@ -94,7 +152,7 @@ impl MessageWriter {
     }
 
     /// Writes a workflow command of GitHub Actions, if it reads the stream.
-    pub(super) fn workflow_command(&self, command: &'static str, text: &str) {
+    fn workflow_command(&self, command: &'static str, text: &str) {
         let mut state = self.lock();
         if state.in_github {
             state.command(command, &masked(text).text());
@@ -103,7 +161,7 @@ impl MessageWriter {
 
     /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder. The
     /// `installHint` of a kubeconfig may have several lines.
-    pub(super) fn hint(&self, text: &str) {
+    pub fn hint(&self, text: &str) {
         let mut state = self.lock();
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         for (index, line) in lines.enumerate() {
@@ -111,12 +169,17 @@ impl MessageWriter {
         }
     }
 
-    /// Prints one line as [`MessageWriter::err_line`], unless the same line was printed before.
-    pub fn err_line_once(&self, line: &str) {
+    /// Prints one line as [`MessageWriter::line`], unless the same line was printed before.
+    pub fn line_once(&self, line: &str) {
         let mut state = self.lock();
         if state.printed_once.insert(line.to_owned()) {
             state.print(masked(line));
         }
+    }
+
+    /// Prints several lines, each unless it was printed before.
+    pub fn lines_once(&self, lines: impl IntoIterator<Item = String>) {
+        lines.into_iter().for_each(|line| self.line_once(&line));
     }
 
     /// Prints the note about the flags that chose the cluster if a result with this text has the first printed command. Text from
@@ -149,11 +212,6 @@ impl MessageWriter {
     /// Keeps the last frame on the terminal as ordinary text.
     pub(super) fn leave(&self) {
         self.lock().frame = None;
-    }
-
-    /// Whether messages have colour.
-    pub(super) fn is_colored(&self) -> bool {
-        self.lock().colored
     }
 
     /// Erases `^C`, which the terminal echoed below the frame; without a frame it ends that line.

@@ -7,6 +7,7 @@ pub mod change;
 mod columns;
 pub mod completion;
 pub mod diff;
+pub mod finding;
 mod fit_width;
 mod frame;
 pub mod history;

@@ -21,7 +21,8 @@ use crate::world::{Stream, Terminal, World, read_line};
 #[expect(clippy::struct_excessive_bools, reason = "each field is one independent setting")]
 pub struct Ui {
     out: Stream,
-    messages: MessageWriter,
+    /// The writer of messages to stderr: findings, hints, notes, the output of a check. It is shared with the transport.
+    pub messages: MessageWriter,
     input: Box<dyn Read + Send>,
     /// Whether a user can see a question and answer it.
     can_ask: bool,
@@ -57,12 +58,6 @@ impl Ui {
             printed_documents: 0,
             failure: None,
         }
-    }
-
-    /// Returns the writer for stderr.
-    #[must_use]
-    pub fn messages(&self) -> MessageWriter {
-        self.messages.clone()
     }
 
     /// Returns the terminal of stdout, if it is one.
@@ -228,62 +223,6 @@ impl Ui {
         self.draws
     }
 
-    /// Prints lines on stderr.
-    pub fn err_styled(&mut self, lines: &[Line]) {
-        let mut err = self.messages.stream();
-        let text = text_of(lines, self.messages.is_colored());
-        self.messages.note_cluster_flags(&text);
-        let written = err.write(&if self.in_build { disarmed(&text) } else { text.as_str().into() });
-        self.remember(written);
-    }
-
-    /// Prints one line on stderr: a note, a hint or a warning.
-    pub fn err_line(&mut self, line: &str) {
-        self.messages.err_line(line);
-    }
-
-    /// Prints several lines on stderr, which GitHub Actions folds below a title.
-    pub fn err_group(&mut self, title: &str, lines: &[String]) {
-        self.messages.workflow_command("group", title);
-        self.err_lines(lines);
-        self.messages.workflow_command("endgroup", "");
-    }
-
-    /// Prints several lines on stderr.
-    pub fn err_lines<L: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = L>) {
-        for line in lines {
-            self.err_line(line.as_ref());
-        }
-    }
-
-    /// Prints one line on stderr, unless the same line was printed before.
-    pub fn err_line_once(&mut self, line: &str) {
-        self.messages.err_line_once(line);
-    }
-
-    /// Prints several lines on stderr, each unless it was printed before.
-    pub fn err_lines_once(&mut self, lines: impl IntoIterator<Item = String>) {
-        for line in lines {
-            self.err_line_once(&line);
-        }
-    }
-
-    /// Prints an error on stderr with the prefix `error: `, and its hint.
-    pub fn err_error(&mut self, error: &Error) {
-        self.err_line(&format!("error: {error}"));
-        if let Some(hint) = error.hint_text() {
-            self.messages.hint(hint);
-        }
-    }
-
-    /// As [`Ui::err_error`], for an error whose secrets are masked. Masking it again would mask words after the name of a flag.
-    pub fn err_masked_error(&mut self, error: &Error) {
-        self.messages.masked_line(&format!("error: {error}"));
-        if let Some(hint) = error.hint_text() {
-            self.messages.hint(hint);
-        }
-    }
-
     /// Returns the streams of results and of messages, for another program.
     #[must_use]
     pub fn streams(&self) -> [Stream; 2] {
@@ -298,7 +237,7 @@ impl Ui {
         match self.failure.take().or_else(|| self.messages.failure()) {
             Some(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
                 let error = Error::new(ErrorKind::File, "cannot write the output").caused_by(failure);
-                self.err_error(&error);
+                self.messages.error(&error);
                 Err(error)
             }
             _ => Ok(()),

@@ -102,7 +102,8 @@ fn no_files_import_each_other_in_a_cycle() {
 const BASICS: [&str; 2] = ["text", "api"];
 
 /// The folders and files of the model that say what a thing is. They may use each other and the basics.
-const NOUNS: [&str; 8] = ["kind", "revision", "diff", "observation", "hold", "cause", "settle", "engine"];
+const NOUNS: [&str; 9] =
+    ["kind", "revision", "diff", "observation", "hold", "cause", "settle", "engine", "finding"];
 
 /// The folders of the model that do something with nouns, each with the verbs that it may use.
 const VERBS: [(&str, &[&str]); 5] = [

@@ -36,6 +36,7 @@ use super::kubeconfig::overrides::Overrides;
 use super::notice::{Listener, NOTICE_AFTER, OUTAGE_NOTE_INTERVAL, run_if_slow, seconds};
 use super::served_versions::ServedVersions;
 use crate::error::{Error, Result};
+use crate::model::finding::{Finding, Reason};
 use crate::world::{Clock, Environment, World};
 
 /// How a request is sent.
@@ -98,11 +99,12 @@ impl Cluster {
         let server = ApiServer { url, proxy, endpoint, withheld };
         if withheld {
             let flag = if is_loopback { ", or add --insecure-loopback-credentials" } else { "" };
-            listener.notify(&format!(
-                "warning: no credentials are sent to http://{}, because plain HTTP is not encrypted; \
-                 write the server as https://HOST:PORT{flag}",
-                server.address()
-            ));
+            let address = server.address();
+            let text = format!(
+                "no credentials are sent to http://{address}, because plain HTTP is not encrypted; \
+                 write the server as https://HOST:PORT{flag}"
+            );
+            listener.notify(&Finding::warning(Reason::NoCredentials, text));
         }
         let plugin_context = PluginContext {
             environment: world.environment.clone(),
@@ -191,7 +193,7 @@ impl Cluster {
     }
 
     /// Reports a notice to the listener.
-    pub(super) fn notify(&self, notice: &str) {
+    pub(super) fn notify(&self, notice: &Finding) {
         self.listener.notify(notice);
     }
 
@@ -236,7 +238,8 @@ impl Cluster {
             let Some(pause) = pause else { return Err(failure) };
             if policy.has_notices() {
                 let reason = self.explain(&failure).to_string();
-                let notice = format!("note: {reason}; retrying in {}", seconds(pause));
+                let text = format!("{reason}; retrying in {}", seconds(pause));
+                let notice = Finding::note(Reason::Retrying, text);
                 self.notify_once("retrying", &notice, pause);
             }
             sleep(pause).await;
@@ -297,7 +300,8 @@ impl Cluster {
         let sent = Instant::now();
         let slow = || {
             let waited = seconds(NOTICE_AFTER);
-            let notice = format!("note: {}: no answer for {waited}; still waiting", self.server.address());
+            let notice = Finding::note(Reason::Waiting, format!("no answer for {waited}; still waiting"))
+                .about(self.server.address());
             let lasts = if policy.has_notices() { NOTICE_AFTER } else { OUTAGE_NOTE_INTERVAL };
             self.notify_once("slow response", &notice, lasts);
         };
@@ -314,11 +318,12 @@ impl Cluster {
                 Err(failure) => self.explain(failure).to_string(),
             };
             let took = sent.elapsed().as_millis();
-            self.notify(&format!("{verb} {url} {outcome} in {took} milliseconds"));
+            let text = format!("{verb} {url} {outcome} in {took} milliseconds");
+            self.notify(&Finding::info(Reason::Request, text));
         }
         if let Ok(response) = &outcome {
             for warning in self.log.record(response.headers()) {
-                self.notify(&format!("Warning: {warning}"));
+                self.notify(&Finding::info(Reason::Passed, format!("Warning: {warning}")));
             }
         }
         outcome
@@ -338,7 +343,7 @@ impl Cluster {
     }
 
     /// Reports a notice that may concern several requests, and suppresses those with the same key for the time `lasts`.
-    pub(super) fn notify_once(&self, key: &'static str, notice: &str, lasts: Duration) {
+    pub(super) fn notify_once(&self, key: &'static str, notice: &Finding, lasts: Duration) {
         if self.log.is_due(key, lasts) {
             self.notify(notice);
         }

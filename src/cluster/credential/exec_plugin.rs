@@ -19,6 +19,7 @@ use tokio::time::Instant;
 use super::plugin_policy::allowed_program;
 use crate::cluster::notice::{Listener, run_if_slow, seconds};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::finding::{Finding, Reason};
 use crate::model::text::shell_command::{Word, command};
 use crate::world::Environment;
 
@@ -102,8 +103,8 @@ async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<PluginCredent
     let limit = (!interactive).then_some(context.limit);
     let running = || {
         let up_to = limit.map_or_else(String::new, |limit| format!(" up to {}", seconds(limit)));
-        let notice = format!("note: waiting{up_to} for the credential plugin {}", plugin.command);
-        context.listener.notify(&notice);
+        let text = format!("waiting{up_to} for the credential plugin {}", plugin.command);
+        context.listener.notify(&Finding::note(Reason::Waiting, text));
     };
     let finished = run_if_slow(plugin.finish(&mut child), running);
     let in_time = match limit {
@@ -201,7 +202,7 @@ impl<'a> ExecPlugin<'a> {
                 if shown < LONGEST_OUTPUT {
                     shown += read;
                     let line = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-                    self.context.listener.notify(&line);
+                    self.context.listener.notify(&Finding::info(Reason::Passed, line.as_str()));
                     last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
                 }
             }

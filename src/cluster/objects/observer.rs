@@ -24,6 +24,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
 use crate::model::cause::container_logs::LogRef;
 use crate::model::engine::{TargetEvent, TargetId};
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::{self, Workload};
 use crate::model::text::plural::joined;
 
@@ -214,7 +215,8 @@ impl Observer {
         let forbidden: BTreeSet<_> = forbidden.map(|collection| collection.type_.plural()).collect();
         if !forbidden.is_empty() {
             let forbidden = joined(&forbidden.into_iter().collect::<Vec<_>>(), "and");
-            let note = format!("note: causes are incomplete: cannot list {forbidden}");
+            let text = format!("causes are incomplete: cannot list {forbidden}");
+            let note = Finding::note(Reason::Incomplete, text);
             self.shared.cluster.notify_once("forbidden", &note, ONE_NOTE);
         }
     }

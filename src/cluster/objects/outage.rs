@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep};
 use crate::cluster::connection::{Cluster, RequestError};
 use crate::cluster::notice::{NOTICE_AFTER, OUTAGE_NOTE_INTERVAL, seconds};
 use crate::model::api::resource_type::ResourceType;
+use crate::model::finding::{Finding, Reason};
 
 /// How many readers fail, and whether that was reported.
 #[derive(Debug)]
@@ -83,8 +84,8 @@ impl Attempts {
         {
             // The pause before this attempt is no part of the outage.
             let (cluster, lasted) = (&self.outage.cluster, seconds(last - first));
-            cluster
-                .notify(&format!("note: {}: reads work again, after failing for {lasted}", cluster.server()));
+            let text = format!("reads work again, after failing for {lasted}");
+            cluster.notify(&Finding::note(Reason::Recovered, text).about(cluster.server()));
         }
     }
 
@@ -132,8 +133,8 @@ impl Attempts {
             (state.notified, state.is_reported) = (Some(now), true);
             drop(state);
             let (cluster, resource) = (&self.outage.cluster, self.resource);
-            cluster
-                .notify(&format!("note: cannot read {resource}: {}; trying again", cluster.explain(failure)));
+            let text = format!("cannot read {resource}: {}; trying again", cluster.explain(failure));
+            cluster.notify(&Finding::note(Reason::Retrying, text));
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::model::api::pod::Node;
 use crate::model::api::resource_type::{EVENT, NODE, POD, POD_DISRUPTION_BUDGET, ResourceType};
 use crate::model::api::selector::Selector;
 use crate::model::change::other_objects::DisruptionBudget;
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -125,7 +126,7 @@ impl Parts {
     ///
     /// # Errors
     /// When a list failed, unless it is forbidden and the command can work without it.
-    fn observe(self, workload: &Workload, store: &Store, notes: &mut Vec<String>) -> Result<Observation> {
+    fn observe(self, workload: &Workload, store: &Store, notes: &mut Vec<Finding>) -> Result<Observation> {
         Selector::of_workload(workload.object())?; // a workload without a valid selector owns no pods
         let mut check = |failure: Option<&Error>, consequence: &str| {
             or_note(failure.map_or(Ok(()), |error| Err(error.clone())), consequence, |note| {
@@ -156,11 +157,11 @@ impl Parts {
 ///
 /// # Errors
 /// When it cannot be read for another reason.
-pub fn or_note<T>(read: Result<T>, consequence: &str, print: impl FnOnce(String)) -> Result<Option<T>> {
+pub fn or_note<T>(read: Result<T>, consequence: &str, print: impl FnOnce(Finding)) -> Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
         Err(error) if error.kind() == ErrorKind::NotReadable => {
-            print(format!("note: {consequence}: {error}"));
+            print(Finding::note(Reason::Incomplete, format!("{consequence}: {error}")));
             Ok(None)
         }
         Err(error) => Err(error),
@@ -185,7 +186,7 @@ pub async fn read_all(
     all_namespaces: bool,
     parts: Parts,
     source: &Source,
-) -> (Vec<Result<Observation>>, Vec<String>) {
+) -> (Vec<Result<Observation>>, Vec<Finding>) {
     let is_wanted = |index: &usize| !parts.skips(&workloads[*index]);
     let wanted: Vec<usize> = (0..workloads.len()).filter(is_wanted).collect();
     let everywhere = all_namespaces
@@ -236,7 +237,7 @@ pub async fn read_one(
     workload: Workload,
     parts: Parts,
     source: &Source,
-) -> (Result<Observation>, Vec<String>) {
+) -> (Result<Observation>, Vec<Finding>) {
     let target = workload.target();
     let (mut observed, notes) = read_all(vec![workload], false, parts, source).await;
     let unread = || Err(Error::new(ErrorKind::Malformed, format!("{target} was not read")));

@@ -304,7 +304,7 @@ fn server(respond: impl Fn(&str) -> Value + Send + 'static) -> (Arc<Cluster>, Ar
     });
     let notices = Arc::<Mutex<Vec<String>>>::default();
     let heard = Arc::clone(&notices);
-    let listener = Listener::new(move |notice| heard.lock().unwrap().push(notice.to_owned()));
+    let listener = Listener::new(move |notice| heard.lock().unwrap().push(notice.text.clone()));
     let clock = Clock::Fixed(Timestamp::UNIX_EPOCH);
     (Arc::new(Cluster::in_process(kube::Client::new(service, "n"), clock, 0, listener)), notices)
 }

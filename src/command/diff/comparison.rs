@@ -13,6 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::change::undo::find_revision;
 use crate::model::diff::{Diff, yaml};
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::observation::Observation;
@@ -104,9 +105,7 @@ pub(super) async fn read_for(
     let parts =
         if counts_back && workload.held().in_force().is_some() { Parts::PODS } else { Parts::REVISIONS };
     let (observed, notes) = read_one(workload, parts, source).await;
-    for note in &notes {
-        messages.err_line_once(note);
-    }
+    messages.findings_once(&notes);
     observed
 }
 
@@ -181,7 +180,8 @@ impl ExternalDiff {
         ui: &mut Ui,
     ) -> Result<()> {
         for parameter in &self.refused {
-            ui.err_line(&format!("note: {EXTERNAL_DIFF}: ignored parameter {parameter:?}, as kubectl does"));
+            let text = format!("ignored parameter {parameter:?}, as kubectl does");
+            ui.messages.finding(&Finding::note(Reason::Ignored, text).about(EXTERNAL_DIFF));
         }
         let temp_dir = TempDir::new(environment).map_err(not_written)?;
         let mut args = Vec::new();

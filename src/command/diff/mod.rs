@@ -21,7 +21,7 @@ use crate::render::ui::Ui;
 
 /// Prints the differences between two templates.
 pub(super) async fn run(request: &DiffArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let (source, secrets, messages) = (context.source, request.format.secrets(), ui.messages());
+    let (source, secrets, messages) = (context.source, request.format.secrets(), ui.messages.clone());
     let sides = request.sides(context.common)?;
     let comparison = match &sides.elsewhere {
         Some(elsewhere) => {

@@ -50,7 +50,7 @@ pub(super) async fn run(request: &HistoryArgs, context: &Context<'_>, ui: &mut U
     let parts =
         Parts { whole_objects: prints_documents && !pods, pods: pods || counts_back, ..Parts::REVISIONS };
     let (observations, notes) = read_all(workloads, request.scope.all_namespaces, parts, source).await;
-    ui.err_lines(&notes);
+    ui.messages.findings(&notes);
     let mut documents = Vec::new();
     let mut has_table = false;
     for observed in observations {
@@ -87,9 +87,9 @@ fn show(
     let shows_histories = request.shows_histories();
     // Without a current revision these words count from the newest one.
     let is_relative = matches!(request.revision(), Some(RevisionWord::Current | RevisionWord::Back(_)));
-    ui.err_lines(render::not_a_revision_yet(observed).filter(|_| shows_histories || is_relative));
-    ui.err_lines(render::held(observed).filter(|_| shows_histories));
-    ui.err_lines(render::altered(observed));
+    ui.messages.lines(render::not_a_revision_yet(observed).filter(|_| shows_histories || is_relative));
+    ui.messages.lines(render::held(observed).filter(|_| shows_histories));
+    ui.messages.lines(render::altered(observed));
     match (&request.output, request.revision()) {
         (form, _) if shows_histories && form.is_document() => printed_together.push(render::json(&history())),
         (OutputForm::Name | OutputForm::Json | OutputForm::Yaml | OutputForm::Template(_), _) => {

@@ -34,8 +34,8 @@ pub(in crate::command) async fn run(
         read_all(workloads, everywhere, parts.since(Some(since)), source),
         changed_configuration(&named, everywhere, since, source)
     );
-    ui.err_lines(&notes);
-    ui.err_lines(&listed.note);
+    ui.messages.findings(&notes);
+    ui.messages.findings(&listed.note);
     outcome.errors.extend(listed.errors);
     let now = source.now();
     let mut configuration = ConfigurationChanges::of(listed.objects, named);
@@ -48,7 +48,7 @@ pub(in crate::command) async fn run(
     });
     let (places, readers): (Vec<_>, Vec<_>) = readers.unzip();
     let (more, notes) = read_all(readers, everywhere, parts, source).await;
-    ui.err_lines(&notes);
+    ui.messages.findings(&notes);
     for (place, observed) in places.into_iter().zip(more) {
         *place = observed;
     }
@@ -58,7 +58,7 @@ pub(in crate::command) async fn run(
             Ok(observed) => {
                 let author = last_template_author(observed.workload.object());
                 let is_changed = author.is_some_and(|author| author.time >= since);
-                ui.err_lines(not_a_revision_yet(&observed).filter(|_| is_changed));
+                ui.messages.lines(not_a_revision_yet(&observed).filter(|_| is_changed));
                 configuration.add_reader(&observed);
                 observations.push(observed);
             }

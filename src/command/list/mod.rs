@@ -109,7 +109,7 @@ pub(super) async fn run(request: &ListArgs, context: &Context<'_>, ui: &mut Ui) 
     let is_few = !rollouts.is_empty() && are_in_few_namespaces(&unread);
     let everywhere = request.all_namespaces && !is_few;
     let (observations, notes) = read_all(unread, everywhere, parts, source).await;
-    ui.err_lines(&notes);
+    ui.messages.findings(&notes);
     let now = source.now();
     for observed in observations {
         match observed {

@@ -19,6 +19,7 @@ use crate::command::targets::{is_absent, namespace_of};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetEvent, TargetId};
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -89,7 +90,8 @@ pub(in crate::command) async fn run(
 /// Prints that a timeout passed before the first evaluation, and returns the exit code.
 fn unread_in_time(limit: Option<Duration>, ui: &mut Ui) -> Exit {
     let limit = go_duration::write(limit.unwrap_or_default());
-    ui.err_line(&format!("error: timed out after {limit} before the workloads were read"));
+    let text = format!("timed out after {limit} before the workloads were read");
+    ui.messages.finding(&Finding::error(Reason::TimedOut, text));
     Exit::Unfinished
 }
 
@@ -123,7 +125,7 @@ async fn queries(
             Err(error) if is_named && !is_absent(&error) => queries.push(of(kind)), // the watch reports it
             Err(error) if !is_named && is_absent(&error) => {}
             Err(error) if !is_named && error.kind() == ErrorKind::Refused => {
-                ui.err_line(&format!("note: {error}"));
+                ui.messages.finding(&Finding::note(Reason::Incomplete, error.to_string()));
             }
             Err(error) => outcome.errors.push(error),
         }

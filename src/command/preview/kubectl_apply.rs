@@ -162,7 +162,7 @@ impl<'a> KubectlApply<'a> {
     /// this program.
     fn pass_on(&self, stderr: &[u8], ui: &mut Ui) {
         for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
-            ui.err_line_once(&format!("kubectl: {}", without_secrets(line)));
+            ui.messages.line_once(&format!("kubectl: {}", without_secrets(line)));
             if let Some(warning) = line.strip_prefix("Warning: ") {
                 self.cluster.count_warning(warning);
             }

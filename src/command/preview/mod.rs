@@ -36,7 +36,7 @@ pub(super) async fn run(request: &PreviewArgs, context: &Context<'_>, ui: &mut U
         outcome = preview(request, context, ui) => return outcome,
         signal = signals.next() => signal,
     };
-    ui.err_line("stopped; nothing was written");
+    ui.messages.line("stopped; nothing was written");
     Ok(stopped.exit().into())
 }
 
@@ -94,7 +94,7 @@ async fn preview(request: &PreviewArgs, context: &Context<'_>, ui: &mut Ui) -> R
         };
         if preview.outcome.is_rollout() {
             preview.warnings.extend(findings.obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
-            ui.err_lines(findings.notes.into_iter().chain(unread));
+            ui.messages.lines(findings.notes.into_iter().chain(unread));
         }
         errors.extend(printed.show(&preview, &context.world.environment, ui).await.err());
     }
@@ -111,7 +111,7 @@ async fn preview(request: &PreviewArgs, context: &Context<'_>, ui: &mut Ui) -> R
     errors.extend(applied.errors);
     let document = printed.finish(&others, ui);
     for error in &shown_errors {
-        ui.err_error(error);
+        ui.messages.error(error);
     }
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     let exit = shown_errors.iter().map(Error::exit).fold(exit, Exit::worst);
@@ -135,7 +135,7 @@ async fn read_all_live(
     let found = concurrently(workloads.iter().map(|after| live(after, source))).await;
     let live = found.iter().filter_map(|found| found.as_ref().ok().cloned().flatten()).collect();
     let (observations, notes) = read_all(live, false, Parts::PODS, source).await;
-    ui.err_lines(&notes);
+    ui.messages.findings(&notes);
     let mut observations = observations.into_iter();
     let mut observation = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();
     found.into_iter().map(|found| found.and_then(&mut observation)).collect()
@@ -176,9 +176,9 @@ impl<'a> PreviewPrinter<'a> {
         }
         ui.out_lines(&render::block(preview, self.in_namespaces));
         for warning in &preview.warnings {
-            ui.err_line(&render::warning(warning, &preview.after));
+            ui.messages.line(&render::warning(warning, &preview.after));
             if matches!(warning, PreviewWarning::MovingTag(_)) {
-                ui.err_line(&render::moving_tag_hint(&preview.after));
+                ui.messages.line(&render::moving_tag_hint(&preview.after));
             }
         }
         match self.request.unified().filter(|_| !preview.changes.is_empty()) {

@@ -126,8 +126,8 @@ impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
             StepReport::Log(log) if self.draws => {
                 self.logs.keep(log.clone());
             }
-            report if self.draws => ui.err_lines(render::notes(stepper, report, now)),
-            StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
+            report if self.draws => ui.messages.lines(render::notes(stepper, report, now)),
+            StepReport::Decision(why) => ui.messages.line(&render::decision(why)), // on stderr, also with JSON
             report if self.output.is_document() => {
                 if let Some(document) = json::document(stepper, report, now) {
                     ui.out_streamed(&document, self.output);
@@ -137,7 +137,7 @@ impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
                 if let Some(line) = render::result(stepper, report, now) {
                     ui.out_wrapped(&line);
                 }
-                ui.err_lines(render::notes(stepper, report, now));
+                ui.messages.lines(render::notes(stepper, report, now));
             }
         }
     }
@@ -173,7 +173,7 @@ impl<'a> StepExecutor<'a> {
     fn warn_once(&mut self, stepper: &Stepper, ui: &mut Ui) {
         if !std::mem::replace(&mut self.has_warned, true) {
             let of_pods = stepper.observed().and_then(replaced_by_recorded);
-            ui.err_lines_once(before_a_plan(stepper.workload()).into_iter().chain(of_pods));
+            ui.messages.lines_once(before_a_plan(stepper.workload()).into_iter().chain(of_pods));
         }
     }
 
@@ -263,14 +263,14 @@ async fn run_check(
 ) -> CheckResult {
     let print = {
         let messages = messages.clone();
-        move |line: &str| messages.err_line(&check_output(line))
+        move |line: &str| messages.line(&check_output(line))
     };
     match run_shell(command, environment, variables, CHECK_LIMIT, print).await {
         Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
         Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
         Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,
         Err(error) => {
-            messages.err_line(&check_output(&format!("sh cannot be started: {error}")));
+            messages.line(&check_output(&format!("sh cannot be started: {error}")));
             CheckResult::NotRun
         }
     }

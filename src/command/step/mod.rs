@@ -38,7 +38,7 @@ pub(super) async fn run(request: &StepArgs, context: &Context<'_>, ui: &mut Ui) 
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
     other_objects::check_budgets(&options, &found, source, ui).await?;
-    let (messages, target) = (ui.messages(), found.clone());
+    let (messages, target) = (ui.messages.clone(), found.clone());
     let is_new = options.new_plan || found.held().plan().is_none();
     let planned = Planned::of(found.clone());
     if request.strict && is_new {
@@ -76,7 +76,7 @@ async fn step(
     ui: &mut Ui,
 ) -> CommandOutcome {
     let draws = !request.output.is_document() && ui.can_draw() && !request.plain;
-    let (check, messages) = (request.check(), ui.messages());
+    let (check, messages) = (request.check(), ui.messages.clone());
     let mut executor =
         StepExecutor::new(context, &request.field_manager, check, &request.output, draws, messages);
     let observer = Observer::of_found(Arc::clone(cluster), std::slice::from_ref(&found));
@@ -104,7 +104,7 @@ async fn show_plan(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let source = context.source;
-    let messages = ui.messages();
+    let messages = ui.messages.clone();
     let observed = read_for_write(found, source, &messages).await?;
     let nodes = other_objects::nodes_if_needed(&observed, source, &messages).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
@@ -127,8 +127,8 @@ async fn show_plan(
             ));
         }
     };
-    ui.err_lines_once(before_a_plan(workload).into_iter().chain(replaced_by_recorded(&observed)));
-    ui.err_lines(render::equal_goals(&view));
+    ui.messages.lines_once(before_a_plan(workload).into_iter().chain(replaced_by_recorded(&observed)));
+    ui.messages.lines(render::equal_goals(&view));
     if request.output.is_document() {
         ui.out_streamed(&json::plan(workload, &view), &request.output);
     } else {

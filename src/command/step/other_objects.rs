@@ -5,6 +5,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Node;
 use crate::model::change::other_objects::eviction_blockers;
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{StepOptions, deletes_pods};
@@ -27,13 +28,16 @@ pub(super) async fn check_budgets(
     }
     let budgets = disruption_budgets(source, workload.object().namespace()).await;
     let consequence = "budgets that allow no eviction are not reported before the plan begins";
-    let Some(budgets) = or_note(budgets, consequence, |note| ui.err_line_once(&note))? else { return Ok(()) };
+    let Some(budgets) = or_note(budgets, consequence, |note| ui.messages.finding_once(&note))? else {
+        return Ok(());
+    };
     let blockers = eviction_blockers(&budgets, workload.object()).join("; ");
     if blockers.is_empty() {
         return Ok(());
     }
     if options.force {
-        ui.err_line(&format!("warning: the server will refuse every eviction: {blockers}"));
+        let text = format!("the server will refuse every eviction: {blockers}");
+        ui.messages.finding(&Finding::warning(Reason::EvictionsRefused, text));
         return Ok(());
     }
     Err(Error::new(ErrorKind::Refused, "the server would refuse every eviction; nothing was written")
@@ -77,7 +81,7 @@ pub(super) async fn nodes_if_needed(
         return Ok(Some(Vec::new()));
     }
     let consequence = "nodes that are not ready are not recognised";
-    or_note(nodes(source).await, consequence, |note| messages.err_line_once(&note))
+    or_note(nodes(source).await, consequence, |note| messages.finding_once(&note))
 }
 
 /// Whether the nodes are needed. `step` needs them for every DaemonSet. For other kinds they only explain why a pod

@@ -1,6 +1,7 @@
 //! Manifests (`-f`): finds the kinds of their objects.
 
 use crate::model::api::object::Object;
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
 
@@ -8,7 +9,7 @@ use crate::model::kind::{self, Kind};
 /// others, such as a Service in the same file.
 pub(super) fn with_rollouts<'a>(
     declared: impl Iterator<Item = &'a Object>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Finding>,
 ) -> Vec<(&'a Object, &'static dyn Kind)> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for object in declared {
@@ -18,7 +19,8 @@ pub(super) fn with_rollouts<'a>(
         }
     }
     if !without.is_empty() {
-        notes.push(format!("note: skipped objects without rollouts: {}", without.join(" ")));
+        let text = format!("skipped objects without rollouts: {}", without.join(" "));
+        notes.push(Finding::note(Reason::Skipped, text));
     }
     with
 }

@@ -15,6 +15,7 @@ use crate::cluster::objects::read::{Parts, read_one, reread};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::{Kind, Workload};
 use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
@@ -31,7 +32,7 @@ pub struct FoundTargets<T = Workload> {
     /// because a pipeline must notice a misspelled selector, unless `--allow-empty` is set.
     pub outcome: CommandOutcome,
     /// What is to be printed about the search.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Finding>,
 }
 
 /// Reads the revisions and pods of a workload for a write, and prints what is missing.
@@ -44,9 +45,7 @@ pub async fn read_for_write(
     messages: &MessageWriter,
 ) -> Result<Observation> {
     let (observed, notes) = read_one(workload, Parts::WRITE, source).await;
-    for note in notes {
-        messages.err_line_once(&note);
-    }
+    messages.findings_once(&notes);
     observed
 }
 
@@ -74,7 +73,7 @@ pub async fn find_workloads<T: Borrow<Workload>>(
     ui: &mut Ui,
 ) -> Result<FoundTargets<T>> {
     let mut found = TargetFinder::new(scope, source, true)?.search(scope, keep).await;
-    ui.err_lines(std::mem::take(&mut found.notes));
+    ui.messages.findings(&std::mem::take(&mut found.notes));
     Ok(found)
 }
 
@@ -134,12 +133,12 @@ impl<'a> TargetFinder<'a> {
                 // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
                 (TargetWord::IfServed(_), Err(error)) if is_absent(&error) => {}
                 (TargetWord::IfServed(_), Err(error)) if error.kind() == ErrorKind::Refused => {
-                    found.notes.push(format!("note: {error}"));
+                    found.notes.push(Finding::note(Reason::Incomplete, error.to_string()));
                 }
                 (TargetWord::All(_), Err(error))
                     if error.kind() == ErrorKind::NotReadable && scope.targets.len() > 1 =>
                 {
-                    found.notes.push(format!("note: {error}"));
+                    found.notes.push(Finding::note(Reason::Incomplete, error.to_string()));
                 }
                 (_, Err(error)) => found.outcome.errors.push(error),
             }
@@ -159,7 +158,7 @@ impl<'a> TargetFinder<'a> {
                 None => ("No resources found".to_owned(), String::new()),
             };
             let error = Error::new(ErrorKind::NotFound, format!("no workload found{place}"));
-            found.notes.push(note);
+            found.notes.push(Finding::info(Reason::NotFound, note));
             found.notes.extend(self.missing_namespace().await);
             found.outcome.printed.extend(Some(error).filter(|_| !scope.allow_empty));
         }
@@ -246,10 +245,10 @@ impl<'a> TargetFinder<'a> {
     }
 
     /// Returns a note if the namespace of the search does not exist, which a search that found nothing does not show.
-    async fn missing_namespace(&self) -> Option<String> {
+    async fn missing_namespace(&self) -> Option<Finding> {
         let namespace = self.namespace.as_deref()?;
         let is_missing = self.is_missing(namespace).await.unwrap_or_default();
-        is_missing.then(|| format!("note: there is no namespace {namespace:?}"))
+        is_missing.then(|| Finding::note(Reason::NotFound, format!("there is no namespace {namespace:?}")))
     }
 
     /// Returns the "not found" error. Its hint is the nearest name in the namespace, or for a live cluster a

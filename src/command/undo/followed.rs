@@ -9,6 +9,7 @@ use crate::command::writing_verb::Writer;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::api::patch::FieldPath;
+use crate::model::finding::{Finding, Reason};
 use crate::model::hold::plan::completed_rollback;
 use crate::model::kind::Workload;
 use crate::model::kind::owners::owners;
@@ -29,20 +30,23 @@ pub(super) async fn finish(
     }
     for workload in held {
         let end = async |writer: &mut Writer<'_>| {
-            let read = read_again(workload, writer.context.source, &writer.ui.messages()).await;
+            let read = read_again(workload, writer.context.source, &writer.ui.messages).await;
             end_completed_rollback(&read?, writer).await
         };
         match writer.unless_stopped(end).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) if outcome.exit == Exit::Done => outcome.errors.push(error),
             Ok(Err(error)) => {
-                writer.ui.err_line(&format!("warning: the hold was not ended: {error}"));
+                let text = format!("the hold was not ended: {error}");
+                writer.ui.messages.finding(&Finding::warning(Reason::NotWritten, text));
             }
             Err(stop) => {
                 outcome.exit = outcome.exit.worst(stop.exit());
-                match writer.unanswered_write(stop).await {
-                    Some(error) => outcome.errors.push(error),
-                    None => writer.ui.err_line("warning: the hold was not ended: a signal ended the command"),
+                if let Some(error) = writer.unanswered_write(stop).await {
+                    outcome.errors.push(error);
+                } else {
+                    let text = "the hold was not ended: a signal ended the command";
+                    writer.ui.messages.finding(&Finding::warning(Reason::NotWritten, text));
                 }
                 return;
             }
@@ -66,7 +70,7 @@ pub(super) async fn end_completed_rollback(observed: &Observation, writer: &mut 
     let workload = &observed.workload;
     let Some(hold) = completed_rollback(observed) else { return Ok(()) };
     let patch = hold.ending(workload);
-    writer.ui.err_lines(hold::restored(workload, patch.after()));
+    writer.ui.messages.lines(hold::restored(workload, patch.after()));
     let ended = writer.apply(&patch, PatchTarget::of(workload)).await;
     ended.stored(workload, "the end of its rollback was prepared").map(drop)
 }
@@ -81,12 +85,12 @@ async fn note_after_an_undo(written: &Workload, source: &Source, ui: &mut Ui) {
     }
     let Ok(now) = reread(written, source).await else { return };
     if now.template_digest() != written.template_digest() {
-        ui.err_line(&owner_warnings::changed_after_an_undo(&now));
+        ui.messages.line(&owner_warnings::changed_after_an_undo(&now));
         return;
     }
     let Ok(observed) = read_revisions(now, source).await else { return };
     let Some(current) = observed.revisions.current() else { return };
     for owner in owners {
-        ui.err_lines(owner_warnings::after_an_undo(&owner, written, current));
+        ui.messages.lines(owner_warnings::after_an_undo(&owner, written, current));
     }
 }

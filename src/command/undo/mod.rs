@@ -21,6 +21,7 @@ use crate::model::change::undo::{
     TargetRevision, Undo, change_cause_patch, is_live, take_back_command, unasked_refusal, undo,
 };
 use crate::model::change::write_result::{Conflict, MAX_CONFLICTS, WriteResult};
+use crate::model::finding::{Finding, Reason};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -44,7 +45,7 @@ pub(super) async fn run(request: &UndoArgs, context: &Context<'_>, ui: &mut Ui) 
     let outcome = roll_back_all(&workloads, request, &mut writer).await;
     // Once more, because the notes of what is left out are far above the end of a wait.
     if writer.is_real() && !workloads.is_empty() {
-        writer.ui.err_lines(render::left_out(&left_out));
+        writer.ui.messages.lines(render::left_out(&left_out));
     }
     Ok(outcome)
 }
@@ -103,14 +104,14 @@ fn announce_all(all: &mut [Result<Prepared>], request: &UndoArgs, writer: &mut W
         let observed = &prepared.observed;
         announce_namespace(&observed.workload, request, writer);
         let target = target_of(observed, request);
-        writer.ui.err_lines_once(owner_warnings::before_an_undo(
-            &observed.workload,
-            target.as_ref().ok().copied(),
-        ));
+        writer
+            .ui
+            .messages
+            .lines_once(owner_warnings::before_an_undo(&observed.workload, target.as_ref().ok().copied()));
         let workload = observed.workload.target();
         match target {
             Ok(target) if is_live(observed, target) => {
-                writer.ui.err_line(&format!("{workload} already runs revision {}", target.label()));
+                writer.ui.messages.line(&format!("{workload} already runs revision {}", target.label()));
                 announce_deletions(observed, target, request, writer);
             }
             found => match found.and_then(|target| undo(observed, target, &request.undo_options())) {
@@ -118,7 +119,7 @@ fn announce_all(all: &mut [Result<Prepared>], request: &UndoArgs, writer: &mut W
                     announce(prepared, &undo, request, writer)?;
                 }
                 Err(error) => {
-                    writer.ui.err_line(&format!("{workload} cannot be rolled back: {error}"));
+                    writer.ui.messages.line(&format!("{workload} cannot be rolled back: {error}"));
                 }
             },
         }
@@ -129,7 +130,7 @@ fn announce_all(all: &mut [Result<Prepared>], request: &UndoArgs, writer: &mut W
 /// Prints the namespace before its first workload, if there may be several.
 fn announce_namespace(workload: &Workload, request: &UndoArgs, writer: &Writer<'_>) {
     if request.write.scope.all_namespaces {
-        writer.ui.messages().err_line_once(&format!("namespace {}:", workload.object().namespace()));
+        writer.ui.messages.line_once(&format!("namespace {}:", workload.object().namespace()));
     }
 }
 
@@ -147,15 +148,15 @@ async fn roll_back_workload(
     }
     for _ in 0..MAX_CONFLICTS {
         let observed = &prepared.observed;
-        writer.ui.err_lines_once(owner_warnings::before_an_undo(&observed.workload, Some(&target)));
+        writer.ui.messages.lines_once(owner_warnings::before_an_undo(&observed.workload, Some(&target)));
         if is_live(observed, &target) {
             announce_deletions(observed, &target, request, writer);
             print_skipped(&observed.workload, &target.label(), writer);
-            writer.ui.err_lines(render::ignored_flags(&observed.workload, &request.undo_options()));
+            writer.ui.messages.lines(render::ignored_flags(&observed.workload, &request.undo_options()));
             if writer.is_real() && completed_rollback(observed).is_some() {
                 end_completed_rollback(observed, writer).await?;
             } else {
-                writer.ui.err_lines(render::rollback_under_way(&observed.workload));
+                writer.ui.messages.lines(render::rollback_under_way(&observed.workload));
             }
             return Ok(Some(prepared.observed.workload));
         }
@@ -184,12 +185,13 @@ async fn roll_back_workload(
             return Err(error);
         }
         if !is_stepped {
-            writer.ui.err_line(&format!("note: {error}; trying again (--force)"));
+            let text = format!("{error}; trying again (--force)");
+            writer.ui.messages.finding(&Finding::note(Reason::Retrying, text));
         }
         if has_recovered(&again, request, writer).await? {
             return Ok(None);
         }
-        let observed = read_for_write(again, writer.context.source, &writer.ui.messages()).await?;
+        let observed = read_for_write(again, writer.context.source, &writer.ui.messages).await?;
         prepared = Prepared { observed, is_announced: false, ..prepared };
         if was_released {
             target = target_of(&prepared.observed, request)?.clone();
@@ -245,14 +247,14 @@ fn announce(
     show_changes(observed, undo, request, writer);
     let doubts = render::doubts(observed, undo, &request.target(), now);
     let is_doubtful = doubts.is_some();
-    writer.ui.err_lines(doubts.unwrap_or_default());
+    writer.ui.messages.lines(doubts.unwrap_or_default());
     let after = Workload::of_json(undo.patch.after());
     let after = after.as_ref().unwrap_or(&observed.workload);
-    writer.ui.err_lines(render::stuck_pods(observed, after, undo.to, request.replace_stuck_pods));
-    writer.ui.err_lines(render::hold_effect(&observed.workload, undo));
+    writer.ui.messages.lines(render::stuck_pods(observed, after, undo.to, request.replace_stuck_pods));
+    writer.ui.messages.lines(render::hold_effect(&observed.workload, undo));
     if !writer.is_real() || writer.ui.can_ask() || request.write.interactive {
         let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options());
-        writer.ui.err_lines_once(revert);
+        writer.ui.messages.lines_once(revert);
     }
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
         || is_doubtful)
@@ -266,7 +268,7 @@ fn announce_deletions(
     writer: &mut Writer<'_>,
 ) {
     if request.replace_stuck_pods {
-        writer.ui.err_lines(render::stuck_pods(observed, &observed.workload, target, true));
+        writer.ui.messages.lines(render::stuck_pods(observed, &observed.workload, target, true));
     }
 }
 
@@ -313,14 +315,14 @@ async fn write(
         return Ok(RollbackWrite::Stored(object));
     }
     let no_pod = Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after));
-    writer.ui.err_lines(no_pod.or_else(|| render::kept_pods(observed, undo)));
+    writer.ui.messages.lines(no_pod.or_else(|| render::kept_pods(observed, undo)));
     if writer.is_real() {
         if let Some(cause) = &request.cause {
             record_cause(workload, undo.to, cause, writer).await;
         }
         // A script is warned here: nothing is reverted if the rollback is refused.
         let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options());
-        writer.ui.err_lines_once(revert);
+        writer.ui.messages.lines_once(revert);
         writer.print_receipt(take_back_command(observed, undo).as_deref());
     }
     Ok(RollbackWrite::Stored(object))
@@ -335,7 +337,7 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &UndoArgs, wri
         if is_for_stdout && request.write.output == OutputForm::Text {
             writer.ui.out_lines(&preview);
         } else {
-            writer.ui.err_styled(&preview);
+            writer.ui.messages.styled(&preview);
         }
     }
 }
@@ -360,5 +362,6 @@ async fn record_cause(workload: &Workload, to: &Revision, cause: &str, writer: &
             error.to_string()
         }
     };
-    writer.ui.err_line(&format!("warning: cannot record the change-cause on {}: {why}", to.name));
+    let text = format!("cannot record the change-cause on {}: {why}", to.name);
+    writer.ui.messages.finding(&Finding::warning(Reason::NotWritten, text));
 }

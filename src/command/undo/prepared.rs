@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::selector::Selector;
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, is_live, undo};
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -70,13 +71,13 @@ pub(super) async fn read_all_ahead(
     request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
-    let (begun, messages) = (Instant::now(), writer.ui.messages());
+    let (begun, messages) = (Instant::now(), writer.ui.messages.clone());
     let wait =
         |workload: &Workload| wait_until_observed(workload.clone(), begun, writer.context.source, &messages);
     let current = concurrently(workloads.iter().map(wait)).await;
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
     let (observations, notes) = read_all(found, false, Parts::WRITE, writer.context.source).await;
-    writer.ui.err_lines(&notes);
+    writer.ui.messages.findings(&notes);
     let mut observations = observations.into_iter();
     let prepared = |found: Result<Workload>| match found {
         Ok(_) => Some(observations.next()?.map(Prepared::of)),
@@ -120,15 +121,15 @@ async fn wait_until_observed(
     while source.is_live() && !workload.is_observed() {
         let waited = begun.elapsed();
         if waited >= OBSERVE_TIMEOUT {
-            messages.err_line(&format!(
-                "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
-            ));
+            let text = format!(
+                "the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
+            );
+            messages.finding(&Finding::note(Reason::TimedOut, text));
             break;
         }
         if waited >= NOTE_AFTER {
-            messages.err_line_once(&format!(
-                "note: waiting for the controller to observe the last change of {target}"
-            ));
+            let text = format!("waiting for the controller to observe the last change of {target}");
+            messages.finding_once(&Finding::note(Reason::Waiting, text));
         }
         sleep(OBSERVE_INTERVAL).await;
         workload = reread(&workload, source).await?;
@@ -202,14 +203,13 @@ pub(super) async fn has_recovered(
         return Ok(false);
     }
     let (observed, notes) = read_one(workload.clone(), Parts::STATUS, writer.context.source).await;
-    for note in &notes {
-        writer.ui.err_line_once(note);
-    }
+    writer.ui.messages.findings_once(&notes);
     let state = RolloutView::of(&observed?, writer.context.source.now()).state();
     let has_recovered = !matches!(state, RolloutState::Failed | RolloutState::Stuck);
     if has_recovered {
         let (target, state) = (workload.target(), state.word());
-        writer.ui.err_line(&format!("note: skipped {target}: it is no longer failed or stuck, but {state}"));
+        let text = format!("skipped {target}: it is no longer failed or stuck, but {state}");
+        writer.ui.messages.finding(&Finding::note(Reason::Skipped, text));
     }
     Ok(has_recovered)
 }
@@ -224,7 +224,7 @@ pub(super) async fn only_failed(
     let since = since.map(|since| since.resolve(writer.context.source.now()));
     let parts = Parts::STATUS.since(since);
     let (observations, notes) = read_all(workloads, false, parts, writer.context.source).await;
-    writer.ui.err_lines(&notes);
+    writer.ui.messages.findings(&notes);
     let now = writer.context.source.now();
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
@@ -246,10 +246,10 @@ pub(super) async fn only_failed(
             _ => {}
         }
     }
-    writer.ui.err_lines(render::still_progressing(&progressing, now));
-    writer.ui.err_lines(render::changed_before(&earlier));
+    writer.ui.messages.lines(render::still_progressing(&progressing, now));
+    writer.ui.messages.lines(render::changed_before(&earlier));
     if failed.is_empty() && earlier.is_empty() && unread == 0 {
-        writer.ui.err_line("no rollout is failed or stuck: nothing is rolled back");
+        writer.ui.messages.line("no rollout is failed or stuck: nothing is rolled back");
     }
     (failed, progressing.into_iter().map(|view| view.workload).collect())
 }

@@ -31,6 +31,8 @@ pub mod cause;
 
 pub mod engine;
 
+pub mod finding;
+
 pub mod change;
 
 pub mod view;

@@ -46,14 +46,14 @@ pub fn print(
             match (verdict.state, target.is_rollback_written()) {
                 // kubectl prints this line as its error. `Report::Ended` does so, and here it is above the causes.
                 (RolloutState::Failed, false) if target.options().once => {
-                    ui.err_line(&format!("error: {line}"));
+                    ui.messages.line(&format!("error: {line}"));
                 }
                 (RolloutState::Failed, _) => {}
                 (state, false) => {
                     ui.out_lines(&Line::styled(state_style(state), line).wrapped_for(terminal, "  "));
                 }
                 // A script that waits for `successfully rolled out` on stdout waits for the rollout that failed.
-                (_, true) => ui.err_line(&format!("rolling back: {line}")),
+                (_, true) => ui.messages.line(&format!("rolling back: {line}")),
             }
         }
         Report::Cause { cause: reported, change } => {
@@ -64,11 +64,11 @@ pub fn print(
                     let evidence = new_evidence(reported);
                     ui.out_lines(&cause_in_width(reported, evidence, workload, names, size.width.into()));
                 }
-                None => ui.err_line(&cause_report(workload, reported, *change, names)),
+                None => ui.messages.line(&cause_report(workload, reported, *change, names)),
             }
             if *change == CauseChange::Appeared && target.rollback().is_some() {
                 // The controller would wait until the deadline.
-                ui.err_lines(delete_hint(target, reported).map(|hint| format!("hint: {hint}")));
+                ui.messages.lines(delete_hint(target, reported).map(|hint| format!("hint: {hint}")));
             }
             // All logs were read before the only evaluation is printed.
             if let Some(log) = target.log_for(reported).filter(|_| target.options().once) {
@@ -78,10 +78,10 @@ pub fn print(
         Report::Log(_) if target.options().once => {}
         Report::Log(log) => print_log(log, ui),
         Report::Waiting(reason) => {
-            ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
+            ui.messages.line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
         Report::RollbackTarget(_) | Report::RollbackStarted { .. } | Report::ReplacesStuckPod(_) => {
-            ui.err_lines(notes(target, report, names));
+            ui.messages.lines(notes(target, report, names));
         }
         Report::Ended(result) => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
@@ -94,7 +94,7 @@ pub fn print(
 }
 
 fn print_log(log: &LogLines, ui: &mut Ui) {
-    ui.err_group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
+    ui.messages.group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
 }
 
 /// Returns what a report prints above a live frame, because no frame shows it. The last frame shows the rollback, so the
@@ -197,17 +197,17 @@ pub fn print_outcome(
     ui: &mut Ui,
 ) {
     let view = target.view(now);
-    ui.err_lines(outcome_line(target, result, names).filter(|_| target.rollback().is_none()));
+    ui.messages.lines(outcome_line(target, result, names).filter(|_| target.rollback().is_none()));
     let rollback = result.rollback.as_ref();
-    ui.err_lines(rollback.map(|rollback| rollback_line(target, &result.outcome, rollback, names)));
+    ui.messages.lines(rollback.map(|rollback| rollback_line(target, &result.outcome, rollback, names)));
     if let Some(view) = view.as_ref().filter(|view| shows_what_serves(view, result)) {
         let ago = result.since_answer.map(|ago| format!("{} ago: ", duration_text(ago))).unwrap_or_default();
         let serving = format!("  {ago}{}", serving_words(view));
-        if serving_on_stdout { ui.out_line(&serving) } else { ui.err_line(&serving) }
+        if serving_on_stdout { ui.out_line(&serving) } else { ui.messages.line(&serving) }
     }
-    ui.err_lines(hints(target, result, view.as_ref()).into_iter().map(|hint| format!("hint: {hint}")));
+    ui.messages.lines(hints(target, result, view.as_ref()).into_iter().map(|hint| format!("hint: {hint}")));
     if let Some(hold) = view.and_then(|view| view.next_change_hold) {
-        ui.err_line(&format!("note: {} is {hold}", target.workload().target()));
+        ui.messages.line(&format!("note: {} is {hold}", target.workload().target()));
     }
 }
 

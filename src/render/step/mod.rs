@@ -225,7 +225,7 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
 /// Prints the reason why the plan cannot run now, if there is one.
 pub fn print_obstacles(workload: &Workload, view: &PlanView, now: Now, ui: &mut Ui) {
     if let Some(reason) = &view.stops {
-        ui.err_line("note: at the moment no pod would be released:");
+        ui.messages.line("note: at the moment no pod would be released:");
         let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
         print_outcome(&closing, &StepOutcome::Stopped(reason.clone()), ui);
     }

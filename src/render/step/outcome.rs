@@ -26,45 +26,45 @@ pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) 
         }
         StepOutcome::Complete => ui.out_wrapped(&format!("{name} stepped: {}", complete(workload))),
         StepOutcome::Stopped(reason) => {
-            ui.err_line(&stopped(workload, reason, closing.now));
+            ui.messages.line(&stopped(workload, reason, closing.now));
             if let StopReason::Unhealthy { pods, .. } = reason {
-                ui.err_lines(pods.iter().map(|(pod, why)| match why.as_str() {
+                ui.messages.lines(pods.iter().map(|(pod, why)| match why.as_str() {
                     "" => format!("  ! {pod}"),
                     why => format!("  ! {pod}  {why}"),
                 }));
             }
             if hints::has_released_no_pod(workload, reason) {
-                ui.err_line(&format!(
+                ui.messages.line(&format!(
                     "note: the plan of {name} is stored: its controller updates no more pods until the plan is continued or ended"
                 ));
             }
         }
         StepOutcome::Failed { failure, rollback } => {
-            ui.err_line(&format!("error: {name}: {}", failed(failure.as_ref())));
+            ui.messages.line(&format!("error: {name}: {}", failed(failure.as_ref())));
             match rollback {
-                Some(rollback) => ui.err_line(&rolled_back(rollback)),
-                None if hints::is_held(workload) => ui.err_line(&held_after_failure(view)),
+                Some(rollback) => ui.messages.line(&rolled_back(rollback)),
+                None if hints::is_held(workload) => ui.messages.line(&held_after_failure(view)),
                 None => {} // a check failed where no pod was outdated
             }
         }
         StepOutcome::TimedOut(limit) => {
             let (limit, left) = (go_duration::short(*limit), left_behind(closing));
-            ui.err_line(&format!("error: {name}: timed out after {limit}; {left}"));
+            ui.messages.line(&format!("error: {name}: timed out after {limit}; {left}"));
         }
         StepOutcome::Interrupted(stop) => {
-            ui.err_line(&format!("{}: {name}: {}", stop.words(), left_behind(closing)));
+            ui.messages.line(&format!("{}: {name}: {}", stop.words(), left_behind(closing)));
         }
-        StepOutcome::Gone { recreated } => ui.err_line(&gone(&name, *recreated)),
+        StepOutcome::Gone { recreated } => ui.messages.line(&gone(&name, *recreated)),
         StepOutcome::Error(_) => {}
     }
     let says_lock = matches!(outcome, StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_));
     let lock = workload.held().in_force().and_then(|hold| hold.lock.as_ref()).filter(|_| !says_lock);
     if lock.is_some_and(|lock| closing.stepper.is_some_and(|stepper| stepper.holder() == lock.holder)) {
-        ui.err_line(&format!(
+        ui.messages.line(&format!(
             "warning: {name}: its lock was not released, so a step on another host needs --take-over"
         ));
     }
-    ui.err_lines(hints::of(closing, outcome).iter().map(|hint| format!("hint: {hint}")));
+    ui.messages.lines(hints::of(closing, outcome).iter().map(|hint| format!("hint: {hint}")));
 }
 
 fn nothing_outdated(workload: &Workload) -> String {
