@@ -205,7 +205,7 @@ mod tests {
         assert!(observed.workload.object().annotation(HOLD_ANNOTATION).unwrap().contains("endByHand"));
 
         let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
-        let state = state_of(&observed, None, &hold, NOW).unwrap();
+        let state = state_of(&observed, None, hold, NOW).unwrap();
         let failure = BatchFailure::Cause { batch: Some(1), id: "crash-loop".to_owned(), pods: Vec::new() };
         let Action::Ask(Request::Patch(write)) = roll_back(&state, &Memory::default(), &failure) else {
             panic!("no rollback")

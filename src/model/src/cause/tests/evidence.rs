@@ -183,7 +183,7 @@ fn an_image_of_a_volume_is_named() {
             "state": {"waiting": {"reason": "ImagePullBackOff", "message": message}}}]});
         let new = pod("web-2-a", "r2", false, &status);
         let update = Update { template: template.clone(), pods: vec![new], ..Update::new() };
-        let words: Vec<_> = update.causes().iter().map(|cause| cause.summary()).collect();
+        let words: Vec<_> = update.causes().iter().map(Cause::summary).collect();
         assert_eq!(words, [format!("ImagePullBackOff, no image {image}")], "{message}");
     }
 }

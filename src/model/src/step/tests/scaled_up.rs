@@ -66,7 +66,7 @@ fn a_batch_that_is_scaled_up_times_out_for_its_own_pods_only() {
                 let observed = scaled(if minute < scaled_at { 4 } else { replicas }, pods);
                 let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
                 let now = Now { elapsed: Duration::from_secs(60 * minute), ..NOW };
-                let state = state_of(&observed, None, &hold, now).unwrap();
+                let state = state_of(&observed, None, hold, now).unwrap();
                 memory.observe(&state);
                 decision = decide_failure(&state, &memory, state.present_batch.unwrap());
             }
@@ -95,7 +95,7 @@ fn a_quota_that_refuses_only_the_pods_of_a_scale_up_fails_no_batch() {
             let grace = |_: &Cause| Some(Duration::from_secs(30));
             let allowed = AllowedRestarts::default();
             memory.causes.record(&quota, &observed, allowed, grace, Duration::ZERO, now);
-            let state = state_of(&observed, None, &hold, now).unwrap();
+            let state = state_of(&observed, None, hold, now).unwrap();
             memory.observe(&state);
             decide_failure(&state, &memory, state.present_batch.unwrap())
         });
