@@ -493,7 +493,8 @@ mod tests {
     }
 
     #[test]
-    fn a_message_with_a_command_for_the_cluster_is_found() {
+    fn the_commands_for_the_cluster_get_the_flags() {
+        let has_command = |text: &str, verbs: &[&str]| with_flags(text, "--context a", verbs) != text;
         for (text, expected) in [
             ("to take this back: kubectl rollout2 undo deployment/web", true),
             ("hint: first: kubectl config view; then: kubectl delete pod a", true),
