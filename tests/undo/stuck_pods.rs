@@ -269,3 +269,34 @@ async fn a_stuck_pod_on_a_node_that_does_not_answer_is_named_with_its_node() {
         output.ends(0).reports(&warning);
     }
 }
+
+/// The pod waits for its image and was never ready, so that the node controller changes none of its conditions.
+#[tokio::test(start_paused = true)]
+async fn a_stuck_pod_that_was_not_ready_before_its_node_was_lost_is_named_with_its_node() {
+    for (command, user, is_named) in [
+        ("undo statefulset/db", "admin", true),
+        (UNDO, "admin", true),
+        ("restart statefulset/db", "admin", true),
+        (UNDO, "gina", false),
+    ] {
+        let without_nodes =
+            Rule::allow(&["get", "list", "patch"], &["statefulsets", "controllerrevisions", "pods"]);
+        let cluster = Cluster::simulated().user(User::limited("gina", [without_nodes])).start();
+        stuck(&cluster, "app:1.0").await;
+        cluster.stop_controllers();
+        let node = cluster.sim.store(|store| {
+            let name = store.get(&pod(0)).unwrap()["spec"]["nodeName"].as_str().unwrap().to_owned();
+            let lost = |node: &mut Value| {
+                node["status"]["conditions"] = json!([{"type": "Ready", "status": "Unknown"}]);
+            };
+            let (key, author) = (Key::new(&NODES, "", &name), Author::new("node-controller"));
+            store.edit(&key, Part::Status, &author, lost).unwrap();
+            name
+        });
+        let args = format!("{command} --dry-run");
+        let output = cluster.command_as(user, args.split(' ')).run_async().await;
+        output.ends(0);
+        let warning = format!("warning: node {node} does not answer: db-0");
+        assert_eq!(output.stderr.contains(&warning), is_named, "{args}: {}", output.transcript);
+    }
+}

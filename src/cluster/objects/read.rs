@@ -1,6 +1,7 @@
 //! Reads once what belongs to workloads, with the fewest dependent requests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -10,7 +11,7 @@ use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::pod::Node;
+use crate::model::api::pod::{Node, Pod};
 use crate::model::api::resource_type::{EVENT, NODE, POD, POD_DISRUPTION_BUDGET, ResourceType};
 use crate::model::api::selector::Selector;
 use crate::model::change::other_objects::DisruptionBudget;
@@ -228,8 +229,29 @@ pub async fn read_all(
         Some(store) => parts.observe(workload, store, &mut notes),
         None => Ok(Observation::of_alone(workload.clone())),
     };
-    let observations = workloads.iter().enumerate().map(observe).collect();
+    let mut observations: Vec<_> = workloads.iter().enumerate().map(observe).collect();
+    if parts == Parts::WRITE {
+        mark_lost_nodes(&mut observations, source).await;
+    }
     (observations, notes)
+}
+
+/// Marks the pods on nodes that are not ready, if a pod blocks a StatefulSet. The conditions of a pod that was not ready before
+/// its node was lost do not show it. Without the right to list nodes nothing is marked.
+async fn mark_lost_nodes(observations: &mut [Result<Observation>], source: &Source) {
+    let blocks = |pod: &Pod| !pod.ready && !pod.terminating && !pod.node.is_empty() && !pod.is_on_lost_node();
+    let is_blocked = |observed: &Observation| {
+        observed.workload.kind().waits_for_broken_pods(&observed.workload) && observed.own_pods().any(blocks)
+    };
+    if !source.is_live() || !observations.iter().flatten().any(is_blocked) {
+        return;
+    }
+    let Ok(nodes) = nodes(source).await else { return };
+    let lost: BTreeSet<_> = nodes.iter().filter(|node| !node.ready).map(|node| node.name.as_str()).collect();
+    let pods = observations.iter_mut().flatten().flat_map(|observed| &mut observed.pods).flatten();
+    for pod in pods.filter(|pod| !pod.ready && lost.contains(pod.node.as_str())) {
+        Arc::make_mut(pod).node_is_lost = true;
+    }
 }
 
 /// Reads what belongs to one workload. The second part says what is missing because it is forbidden.

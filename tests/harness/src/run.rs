@@ -244,9 +244,12 @@ impl Run {
             Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() };
         let mistakes = schema::mistakes_in(&output.stdout);
         assert!(mistakes.is_empty(), "{}\n{}", mistakes.join("\n"), output.transcript);
-        let errors = output.stderr.lines().filter(|line| line.starts_with("error: "));
+        let is_message = |line: &&str| {
+            ["error: ", "warning: ", "note: ", "hint: "].iter().any(|begin| line.starts_with(begin))
+        };
+        let messages = output.stderr.lines().filter(is_message);
         let foreign: Vec<_> =
-            errors.filter(|line| WORDS_OF_RUST.iter().any(|word| line.contains(word))).collect();
+            messages.filter(|line| WORDS_OF_RUST.iter().any(|word| line.contains(word))).collect();
         assert!(foreign.is_empty(), "words of Rust or of a crate: {}", foreign.join("\n"));
         output
     }

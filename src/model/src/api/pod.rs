@@ -12,6 +12,7 @@ use super::object::{Condition, Object};
 /// The fields of a pod that rollouts depend on. The rest is dropped, because ten thousand pods as
 /// raw JSON take hundreds of megabytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one fact that the API server reports")]
 pub struct Pod {
     /// `metadata.name`.
     pub name: String,
@@ -52,6 +53,8 @@ pub struct Pod {
     pub readiness: Condition,
     /// Whether the condition `ContainersReady` is true. Only the kubelet writes it.
     pub containers_ready: bool,
+    /// Whether its node was read and is not ready.
+    pub node_is_lost: bool,
     /// The condition `PodScheduled`.
     pub scheduling: Condition,
     /// The condition `PodReadyToStartContainers`: its volumes are mounted and its sandbox has a network.
@@ -89,6 +92,7 @@ impl Pod {
             readiness,
             containers_ready: Condition::read(object, "ContainersReady")
                 .is_some_and(|condition| condition.is_true()),
+            node_is_lost: false,
             scheduling: Condition::read(object, "PodScheduled").unwrap_or_default(),
             sandbox: Condition::read(object, "PodReadyToStartContainers").unwrap_or_default(),
             in_place_update: InPlaceUpdate::read(object),
@@ -109,9 +113,13 @@ impl Pod {
     }
 
     /// Whether its node does not answer. The node controller then sets `Ready` to false and leaves `ContainersReady`, which only
-    /// the kubelet writes (`MarkPodsNotReady` in `controller/util/node`).
+    /// the kubelet writes (`MarkPodsNotReady` in `controller/util/node`). A pod that was not ready before shows nothing of it, so
+    /// that its node must be read.
     #[must_use]
     pub fn is_on_lost_node(&self) -> bool {
+        if self.node_is_lost {
+            return !self.ready;
+        }
         !self.ready
             && self.containers_ready
             && self.readiness.reason != "ReadinessGatesNotReady"
