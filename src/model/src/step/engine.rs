@@ -5,7 +5,6 @@ use std::mem::take;
 use std::time::Duration;
 
 use super::action::Action;
-use super::cluster_view::ClusterView;
 use super::event::{BatchStage, BatchView, Reply, Request, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::outcome::StepOutcome;
@@ -14,6 +13,7 @@ use super::reporter::ChangeReporter;
 use super::start::prepare_plan;
 use super::state_of;
 use super::view::{FurtherBatches, PlanView, batch, plan_view};
+use super::world::World;
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
 use crate::error::Error;
 use crate::hold::mechanism::State;
@@ -24,7 +24,7 @@ use crate::observation::Observation;
 /// Steps one workload.
 #[derive(Debug)]
 pub struct Stepper {
-    pub(super) cluster: ClusterView,
+    pub(super) cluster: World,
     pub(super) memory: Memory,
     pub(super) options: StepOptions,
     pub(super) reporter: ChangeReporter,
@@ -105,7 +105,7 @@ impl Stepper {
     #[must_use]
     pub fn new(options: StepOptions, lock: Lock, found: Workload) -> Self {
         Self {
-            cluster: ClusterView::new(found),
+            cluster: World::new(found),
             memory: Memory::new(&options, lock),
             options,
             reporter: ChangeReporter::default(),

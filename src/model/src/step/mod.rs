@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! on an event:
-//!     receive the event                           answers.rs, cluster_view.rs
+//!     receive the event                           answers.rs, world.rs
 //!     state = the observation, the plan in its annotation, and the pod slots    state.rs
 //!     report what changed                         reporter.rs
 //!     if no request is in flight:
@@ -21,7 +21,6 @@
 mod action;
 mod answers;
 mod batch;
-mod cluster_view;
 mod engine;
 mod event;
 mod failure;
@@ -35,6 +34,7 @@ mod reporter;
 mod soak;
 mod start;
 mod view;
+mod world;
 
 #[cfg(test)]
 mod tests;

@@ -2,13 +2,13 @@
 
 use super::action::Action;
 use super::batch::{between_batches, continue_batch};
-use super::cluster_view::ClusterView;
 use super::event::{Request, StepOptions, Then};
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
 use super::mechanism_of;
 use super::memory::Memory;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::start::acquire;
+use super::world::World;
 use crate::engine::{Now, PodRef};
 use crate::error::{Error, ErrorKind};
 use crate::hold::left_fields;
@@ -37,7 +37,7 @@ use crate::status::verdict;
 /// 13. Otherwise: [end, or begin the next batch](between_batches).
 pub(super) fn reconcile(
     options: &StepOptions,
-    cluster: &ClusterView,
+    cluster: &World,
     state: Option<&State<'_>>,
     memory: &Memory,
     now: Now,
@@ -100,7 +100,7 @@ fn being_deleted(workload: &Workload) -> Option<Error> {
 }
 
 /// Stops the plan after an external change.
-fn stop_after_change(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Action {
+fn stop_after_change(cluster: &World, memory: &Memory, reason: StopReason) -> Action {
     let workload = cluster.workload();
     let why = match &reason {
         StopReason::Paused => "the plan was paused meanwhile".to_owned(),
@@ -141,7 +141,7 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
 /// Releases the lock at the end of a command. After the end of the plan, waits until the controller has observed that, so
 /// that the next command does not read counters from before, and has completed the update: that of a Deployment removes
 /// the last outdated pods only then.
-pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Action {
+pub(super) fn unlock(cluster: &World, outcome: &StepOutcome, memory: &Memory) -> Action {
     // The goal is reached, but another client ended the hold before the lock was released.
     if matches!(outcome, StepOutcome::Reached { .. })
         && let Some(reason @ StopReason::Changed { .. }) =
@@ -207,7 +207,7 @@ mod tests {
         let last_write = |min_ready_seconds: Value| {
             let mut object = held.clone();
             object["spec"]["minReadySeconds"] = min_ready_seconds;
-            let mut cluster = ClusterView::new(workload.clone());
+            let mut cluster = World::new(workload.clone());
             cluster.apply(Observation::of_alone(Workload::of_json(&object).unwrap()));
             let memory = Memory { ownership: Ownership::new(lock.clone()), ..Memory::default() };
             match unlock(&cluster, &StepOutcome::Stopped(StopReason::Paused), &memory) {
@@ -239,7 +239,7 @@ mod tests {
             let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": template},
                 "metadata": {"name": "web-1", "ownerReferences": [{"controller": true, "uid": "u"}]}});
             let revisions = Revisions::of(&workload, Object::read(replica_set));
-            let mut cluster = ClusterView::new(workload.clone());
+            let mut cluster = World::new(workload.clone());
             cluster.apply(Observation { workload, revisions, pods: Some(Vec::new()), events: None });
             let action = unlock(&cluster, &outcome, &Memory::default());
             assert_eq!(matches!(action, Action::EndNow(_)), ends, "{replicas} {outcome:?}");

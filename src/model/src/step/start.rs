@@ -2,13 +2,13 @@
 
 use super::action::Action;
 use super::batch::{between_batches, check_without_batch};
-use super::cluster_view::ClusterView;
 use super::event::{Origin, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::obstacle::own_partition_reached;
 use super::outcome::{StepOutcome, StopReason};
 use super::refusals::{check_in_place, check_not_blank, check_options, check_repeated, check_start};
 use super::state_of;
+use super::world::World;
 use crate::api::managed_fields::{last_author, last_template_author};
 use crate::engine::Now;
 use crate::error::Result;
@@ -221,7 +221,7 @@ pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
 /// Decides what to do while this process does not hold the lock.
 pub(super) fn acquire(
     options: &StepOptions,
-    cluster: &ClusterView,
+    cluster: &World,
     observed: &Observation,
     memory: &Memory,
     now: Now,

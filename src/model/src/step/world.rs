@@ -12,21 +12,19 @@ use crate::observation::Observation;
 
 /// The latest state of the cluster, from watches and refreshes. A clone is cheap: an event is decided on one.
 #[derive(Clone, Debug)]
-pub(super) struct ClusterView {
+pub(super) struct World {
     /// The workload as it was found. Used until the first refresh.
     found: Arc<Workload>,
     observed: Option<Arc<Observation>>,
     /// The nodes; none when listing nodes is forbidden.
     nodes: Option<Arc<[Node]>>,
-    /// The hold of the plan, if it is readable.
-    hold: Option<Arc<Hold>>,
     /// The hold of the last plan, kept to show its outcome.
     last_hold: Option<Arc<Hold>>,
 }
 
-impl ClusterView {
+impl World {
     pub(super) fn new(found: Workload) -> Self {
-        Self { found: Arc::new(found), observed: None, nodes: None, hold: None, last_hold: None }
+        Self { found: Arc::new(found), observed: None, nodes: None, last_hold: None }
     }
 
     pub(super) fn workload(&self) -> &Workload {
@@ -39,7 +37,7 @@ impl ClusterView {
 
     /// Returns the hold of the plan, if it is readable.
     pub(super) fn hold(&self) -> Option<&Hold> {
-        self.hold.as_deref()
+        Hold::of_plan(&self.observed()?.workload).ok().flatten()
     }
 
     /// Returns the hold of the present plan, or of the last one.
@@ -77,7 +75,7 @@ impl ClusterView {
         if let Some(observed) = &mut self.observed {
             Arc::make_mut(observed).replace_workload(workload);
         }
-        self.read_plan();
+        self.keep_hold();
     }
 
     /// Applies an observation. A newer workload from a response is kept. Ignores the observation and returns false if that
@@ -92,14 +90,14 @@ impl ClusterView {
             observed.replace_workload(known.clone());
         }
         self.observed = Some(Arc::new(observed));
-        self.read_plan();
+        self.keep_hold();
         true
     }
 
-    fn read_plan(&mut self) {
-        let hold = self.observed().and_then(|observed| Hold::of_plan(&observed.workload).ok().flatten());
-        self.hold = hold.cloned().map(Arc::new);
-        self.last_hold = self.hold.clone().or(self.last_hold.take());
+    fn keep_hold(&mut self) {
+        if let Some(hold) = self.hold() {
+            self.last_hold = Some(Arc::new(hold.clone()));
+        }
     }
 
     /// Whether a newer state of the workload is known.
