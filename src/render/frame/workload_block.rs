@@ -218,8 +218,9 @@ fn revisions(target: &FollowedTarget) -> String {
     let running = observed.revisions.current();
     let to = running.map_or_else(|| "new".to_owned(), short_label);
     let began_on = target.start_state().and_then(|origin| origin.stable_revision(observed).ok());
-    let from =
-        began_on.or_else(|| observed.stable()).filter(|from| running.is_none_or(|to| to.name != from.name));
+    let from = began_on
+        .or_else(|| observed.stable().ok())
+        .filter(|from| running.is_none_or(|to| to.name != from.name));
     match from.or_else(|| observed.revisions.current_or_newest().filter(|_| running.is_none())) {
         Some(from) => format!("{} -> {to}", short_label(from)),
         None => to,

@@ -112,7 +112,7 @@ fn served_before(observation: &Observation, is_recent: bool) -> Result<&Revision
             _ => Err(why),
         }
     };
-    let stable = observation.stable_at_start().or_else(has_no_pods)?;
+    let stable = observation.stable().or_else(has_no_pods)?;
     // With `Recreate`, only terminating pods may be left, which the controller does not count.
     if observation.may_serve(stable) || observation.pods_of(stable).any(|pod| pod.ready) {
         Ok(stable)

@@ -165,7 +165,7 @@ impl Observation {
         let is = |one: Option<&Revision>, other: &Revision| one.is_some_and(|one| one.name == other.name);
         let counted = self.pod_counts_or_status();
         let current = self.revisions.current();
-        let stable = self.served_stable().filter(|stable| !is(current, stable));
+        let stable = self.stable().ok().filter(|stable| self.may_serve(stable) && !is(current, stable));
         let has_pods = |revision: &&Revision| counted(revision).total > 0;
         let others = self.revisions.iter().filter(|revision| !is(current, revision) && !is(stable, revision));
         let leaving: HashSet<&str> = others.filter(has_pods).map(|revision| revision.name.as_str()).collect();
@@ -245,36 +245,20 @@ impl Observation {
     ///
     /// It is the revision that the controller recorded when every pod ran it, or else the one from which a plan for the live
     /// template began, while it has ready pods: the batches change which one has most. Without either it is the one with the
-    /// most ready pods; none if two have equally many, because a write must not depend on a guess.
-    #[must_use]
-    pub fn stable(&self) -> Option<&Revision> {
-        let counted = self.pod_counts_or_status();
-        self.stable_by(|revision| counted(revision).ready)
-    }
-
-    /// Returns the stable revision, but not one with pods of which none is ready: a controller also records a first revision
-    /// that never served.
-    #[must_use]
-    pub fn served_stable(&self) -> Option<&Revision> {
-        self.stable().filter(|stable| self.may_serve(stable))
-    }
-
-    /// Whether a revision has a ready pod, or no pod that shows that it does not work.
-    #[must_use]
-    pub fn may_serve(&self, revision: &Revision) -> bool {
-        self.pod_count(revision).is_none_or(|count| count.total == 0 || count.ready > 0)
-    }
-
-    /// Returns the stable revision of a rollout that has just begun. If no other revision has a ready pod, ready
-    /// terminating pods count too: with `Recreate`, only they are left.
+    /// most ready pods; none if two have equally many, because a write must not depend on a guess. If no other revision has a
+    /// ready pod, ready terminating pods count too: with `Recreate`, only they are left.
     ///
     /// # Errors
     /// Why there is none, as a fragment.
-    pub fn stable_at_start(&self) -> Result<&Revision, &'static str> {
+    pub fn stable(&self) -> Result<&Revision, &'static str> {
         let counted = self.pod_counts_or_status();
         let has_ready = self.replaced_revisions().any(|revision| counted(revision).ready > 0);
         let ready = |revision: &Revision| self.pods_of(revision).filter(|pod| pod.ready).count();
-        let stable = if has_ready { self.stable() } else { self.stable_by(ready) };
+        let stable = if has_ready {
+            self.stable_by(|revision| counted(revision).ready)
+        } else {
+            self.stable_by(ready)
+        };
         stable.ok_or_else(|| {
             if self.revisions.is_empty() && self.workload.counts().total > 0 {
                 "its revisions cannot be read"
@@ -288,6 +272,13 @@ impl Observation {
                 "no other revision has a ready pod"
             }
         })
+    }
+
+    /// Whether a revision has a ready pod, or no pod that shows that it does not work. The controller also records a first
+    /// revision that never served.
+    #[must_use]
+    pub fn may_serve(&self, revision: &Revision) -> bool {
+        self.pod_count(revision).is_none_or(|count| count.total == 0 || count.ready > 0)
     }
 
     fn stable_by(&self, ready: impl Fn(&Revision) -> usize) -> Option<&Revision> {

@@ -104,7 +104,7 @@ fn new_plan(options: &StepOptions, observed: &Observation) -> Plan {
     let template = observed.workload.template_digest();
     let reach = options.reach.unwrap_or(Reach::Next);
     let pace = options.pace.apply_to(Pace::default());
-    let from = observed.stable_at_start().ok().map(|stable| stable.name.clone());
+    let from = observed.stable().ok().map(|stable| stable.name.clone());
     let plan = Plan::new(&template, from, pace, reach);
     Plan { below_partition: goes_below_partition(options.reach), ..plan }
 }

@@ -210,7 +210,7 @@ pub fn doubts<'a>(observation: &'a Observation, to: &Revision, word: &TargetRevi
         let was = current.past_numbers.last().copied();
         Doubt::ReplacedByEarlier { current, was, is_undo }
     });
-    let stable = observation.stable().filter(|_| is_previous);
+    let stable = observation.stable().ok().filter(|_| is_previous);
     let stable = stable.filter(|stable| stable.name != to.name);
     let not_stable = stable.map(|stable| Doubt::NotStable { stable });
     let unproven = is_unproven(observation, to, word).then_some(Doubt::Unproven);
@@ -224,7 +224,9 @@ fn is_unproven(observation: &Observation, to: &Revision, word: &TargetRevision) 
     let is_unused = || observation.pod_count(to).is_some_and(|count| count.total == 0);
     *word == TargetRevision::StableOrPrevious
         && !observation.revisions.is_current(to)
-        && (!is(observation.served_stable()) || is(observation.revisions.iter().next()) && is_unused())
+        && (!is(observation.stable().ok())
+            || !observation.may_serve(to)
+            || is(observation.revisions.iter().next()) && is_unused())
 }
 
 /// Returns why a rollback needs an answer, as the error where nobody can be asked; none if it needs none. `counts_back` says

@@ -40,7 +40,7 @@ impl TargetRevision {
             Self::Stable => {
                 let is_ready =
                     |one: &&Revision| observation.pod_count(one).is_none_or(|count| count.ready > 0);
-                observation.stable().filter(is_ready).ok_or_else(|| no_stable_revision(observation))
+                observation.stable().ok().filter(is_ready).ok_or_else(|| no_stable_revision(observation))
             }
             Self::StableOrPrevious => stable_or_previous(observation),
             Self::Named(word) => find_revision(word, "--to ", observation),
@@ -55,9 +55,9 @@ impl TargetRevision {
 /// If there is neither, if pods of the previous revision fail too, or if the current revision replaced the one found: `--failed`
 /// never takes a rollback back.
 fn stable_or_previous(observation: &Observation) -> Result<&Revision> {
-    let found = match observation.served_stable() {
-        Some(stable) => stable,
-        None => unproven_previous(observation)?,
+    let found = match observation.stable() {
+        Ok(stable) if observation.may_serve(stable) => stable,
+        _ => unproven_previous(observation)?,
     };
     if is_rollback_from(observation, found) {
         return Err(already_rolled_back(observation, found));
@@ -145,7 +145,7 @@ fn previous(observation: &Observation) -> Result<Option<&Revision>> {
 /// not released.
 fn revision_before_hold(observation: &Observation) -> Result<Option<&Revision>> {
     let Some(hold) = observation.workload.held().in_force() else { return Ok(None) };
-    let Some(plan) = &hold.plan else { return Ok(observation.stable()) };
+    let Some(plan) = &hold.plan else { return Ok(observation.stable().ok()) };
     let Some(from) = &plan.from else { return Ok(None) };
     if let StartRevision::Contradicted { by } = StartRevision::of(observation, plan) {
         return Err(contradicted_start(&observation.workload, from, &by));
@@ -240,7 +240,7 @@ fn is_replaced_by_current(observation: &Observation, revision: &Revision) -> boo
 /// Whether the rollout is a rollback from `revision`. If `revision` does not serve, any return to an earlier revision counts;
 /// if it does, only an `undo`, because other clients return to earlier templates for other reasons.
 pub(super) fn is_rollback_from(observation: &Observation, revision: &Revision) -> bool {
-    let is_stable = || observation.stable().is_some_and(|stable| stable.name == revision.name);
+    let is_stable = || observation.stable().is_ok_and(|stable| stable.name == revision.name);
     is_replaced_by_current(observation, revision)
         && (is_undo(&observation.workload, revision) == Some(true) || !is_stable())
 }

@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 use super::{Change, PathStep, Template, element_keys};
 
 /// Returns FROM with the changes applied, with new elements last in their lists.
-#[cfg_attr(test, expect(unreachable_pub, reason = "the harness includes this file"))]
-pub fn apply(from: &Value, changes: &[Change]) -> Value {
+pub(super) fn apply(from: &Value, changes: &[Change]) -> Value {
     let edits = changes.iter().map(|Change { path, to, .. }| (path.steps(), to));
     let applied = edit("", Some(from.clone()), edits.collect()).unwrap_or_default();
     // The canonical form removes emptied maps and lists.
