@@ -14,7 +14,7 @@ use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::model::engine::{Now, TargetId};
-use crate::model::follow::{FollowOptions, Follower, FollowerAnswer, FollowerTask, Report};
+use crate::model::follow::{FollowOptions, FollowRequest, Follower, FollowerAnswer, Report};
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::message_writer::Frame;
@@ -141,7 +141,7 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
 
     fn execute(
         &mut self,
-        (id, task): (TargetId, FollowerTask),
+        (id, task): (TargetId, FollowRequest),
         follower: &Follower,
         observer: Option<&mut Observer>,
         requests: &mut RequestsInFlight<'a, FollowerAnswer>,
@@ -152,12 +152,12 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
         let (source, messages, stopped) =
             (self.context.source, ui.messages.clone(), requests.must_stop_writing());
         match task {
-            FollowerTask::Refresh => observer.refresh(id),
-            FollowerTask::WatchWarnings => drop(observer.watch_warnings()),
-            FollowerTask::ReadLog(log) => {
+            FollowRequest::Refresh => observer.refresh(id),
+            FollowRequest::WatchWarnings => drop(observer.watch_warnings()),
+            FollowRequest::ReadLog(log) => {
                 observer.read_log(id, target.workload().object().namespace(), log);
             }
-            FollowerTask::RollBack { start, unless_recovered } => {
+            FollowRequest::RollBack { start, unless_recovered } => {
                 let (found, options) = (target.workload().clone(), WriteOptions::by(self.field_manager));
                 requests.start(async move {
                     let written = undo_on_failure(
@@ -173,7 +173,7 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
                     Some((id, written.map(|written| written.map(Box::new))))
                 });
             }
-            FollowerTask::DeletePod(pod) => {
+            FollowRequest::DeletePod(pod) => {
                 let workload = target.workload().clone();
                 requests.start(async move {
                     if !*stopped.borrow() {

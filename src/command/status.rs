@@ -22,7 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::engine::{Now, TargetEvent, TargetId};
 use crate::model::finding::{Finding, Reason};
-use crate::model::follow::{FollowOptions, Follower, FollowerAnswer, FollowerTask, Goal, Outcome, Report};
+use crate::model::follow::{FollowOptions, FollowRequest, Follower, FollowerAnswer, Goal, Outcome, Report};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::NamedConfiguration;
@@ -212,14 +212,14 @@ impl<'a> Executor<'a, Follower> for Once<'a> {
     /// Reads the log of a crashing pod if there is one target only, because each log takes a request.
     fn execute(
         &mut self,
-        (id, task): (TargetId, FollowerTask),
+        (id, task): (TargetId, FollowRequest),
         follower: &Follower,
         _observer: Option<&mut Observer>,
         requests: &mut RequestsInFlight<'a, FollowerAnswer>,
         _now: Now,
         _ui: &mut Ui,
     ) {
-        if let (FollowerTask::ReadLog(log), Source::Cluster(cluster), [target]) =
+        if let (FollowRequest::ReadLog(log), Source::Cluster(cluster), [target]) =
             (task, self.source, follower.targets())
         {
             let namespace = target.workload().object().namespace().to_owned();

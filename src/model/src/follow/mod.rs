@@ -2,14 +2,12 @@
 //!
 //! ```text
 //! on an event:
-//!     the follower passes it to its target        target.rs: stores an observation, which cluster/observe/ made
-//!     the target evaluates the observation        evaluation.rs:
-//!         is it the expected revision?                options.rs
-//!         the verdict, the progress, the causes       model/status/, progress.rs, model/cause/
-//!         report what changed                         cause_ledger.rs for the causes, report.rs
-//!         the outcome, if it shows one
+//!     the follower passes it to its target        target.rs: stores an observation, which cluster/objects/ made
+//!     the target records it and reports changes   memory.rs: progress.rs, cause_ledger.rs, the printed lines
+//!     the rollout is judged                       judge.rs: the expected revision and the goal (options.rs), the causes,
+//!                                                 the deadline
 //!     on an outcome: request a refresh, start the rollback, or report the result      target.rs, undo_on_failure.rs
-//!     the loop takes all reports and tasks        command/follow.rs executes the tasks, whose answers are events;
+//!     the loop takes all reports and requests     command/follow.rs executes the requests, whose answers are events;
 //!                                                 render/status/ prints the reports, the line of the status first
 //! ```
 //!
@@ -17,7 +15,8 @@
 //! that an older observation must not decide. A missed event can therefore delay an outcome, and never change it.
 
 mod cause_ledger;
-mod evaluation;
+mod judge;
+mod memory;
 mod options;
 mod progress;
 mod report;
@@ -33,7 +32,7 @@ pub(super) use progress::ProgressClock;
 
 pub use options::{FollowOptions, Goal, UndoScope};
 pub use report::{
-    CauseChange, FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult,
+    CauseChange, FollowRequest, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult,
 };
 pub use start_state::{NoRollback, RELEASE_AGE, StartState};
 pub use target::FollowedTarget;
@@ -46,7 +45,7 @@ use crate::engine::{Effects, Engine, LoopEvent, Now, TargetId};
 use crate::exit::Exit;
 use crate::kind::Workload;
 
-/// The answer to [`FollowerTask::RollBack`]: the workload after the rollback was written, none if its rollout completed
+/// The answer to [`FollowRequest::RollBack`]: the workload after the rollback was written, none if its rollout completed
 /// before, or the result without a rollback to follow.
 pub type FollowerAnswer = (TargetId, Result<Option<Box<Workload>>, RollbackResult>);
 
@@ -68,7 +67,7 @@ impl Follower {
     /// Starts the rollback of each target once the rollout of one failed, with `--undo-on-failure=all`.
     fn roll_back_all_if_one_failed(&mut self, now: Now) {
         let is_failure = |target: &&FollowedTarget| {
-            target.found_rollout_failed && target.options().undo_on_failure == Some(UndoScope::All)
+            target.found_rollout_has_failed() && target.options().undo_on_failure == Some(UndoScope::All)
         };
         let failed = self.targets.iter().find(is_failure).map(|target| target.workload().target());
         let Some(failed) = failed else { return };
@@ -78,9 +77,9 @@ impl Follower {
     }
 
     /// Moves the reports and tasks of the targets to those of the follower.
-    fn take_effects(&mut self, all: &mut Effects<(TargetId, Report), (TargetId, FollowerTask)>) {
+    fn take_effects(&mut self, all: &mut Effects<(TargetId, Report), (TargetId, FollowRequest)>) {
         for (index, target) in self.targets.iter_mut().enumerate() {
-            let Effects { reports, tasks } = std::mem::take(&mut target.evaluation.effects);
+            let Effects { reports, tasks } = std::mem::take(&mut target.effects);
             all.reports.extend(reports.into_iter().map(|report| (TargetId(index), report)));
             all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
         }
@@ -113,7 +112,7 @@ impl Follower {
 impl Engine for Follower {
     type Answer = FollowerAnswer;
     type Report = (TargetId, Report);
-    type Task = (TargetId, FollowerTask);
+    type Task = (TargetId, FollowRequest);
 
     fn apply(&mut self, event: LoopEvent<FollowerAnswer>, now: Now) -> Effects<Self::Report, Self::Task> {
         let was_finished = self.is_finished();
@@ -137,8 +136,7 @@ impl Engine for Follower {
         self.take_effects(&mut all);
         self.roll_back_all_if_one_failed(now);
         if self.is_finished() && !was_finished {
-            let waited = self.targets.iter_mut().filter(|target| target.may_be_rolled_back_later());
-            waited.for_each(FollowedTarget::report_result);
+            self.targets.iter_mut().for_each(FollowedTarget::end);
         }
         self.take_effects(&mut all);
         all

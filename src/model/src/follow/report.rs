@@ -65,10 +65,10 @@ pub enum CauseChange {
 
 /// What the follower asks its driver to do for a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FollowerTask {
+pub enum FollowRequest {
     /// Read the workload, its revisions and pods again and apply
     /// [`TargetEvent::Refreshed`](crate::engine::TargetEvent::Refreshed). An older
-    /// observation must not decide the outcome, see `RolloutEvaluation::needs_refresh`.
+    /// observation must not decide the outcome, see `FollowedTarget::needs_refresh`.
     Refresh,
     /// Start to watch warning events. Most rollouts complete without one, so that they are not watched from the start.
     WatchWarnings,

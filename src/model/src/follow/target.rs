@@ -5,19 +5,21 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::evaluation::{RolloutEvaluation, Warnings};
-use super::options::FollowOptions;
-use super::report::{Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
+use super::judge::{Judgement, judge};
+use super::memory::Memory;
+use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
+use super::report::{FollowRequest, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::start_state::StartState;
 use crate::cause::container_logs::{ContainerLogs, LogLines};
 use crate::cause::{Cause, by_importance, last_lines_without_secrets};
 use crate::change::stuck_pods::StuckPodDeletions;
-use crate::engine::{Now, StopSignal, TargetEvent};
+use crate::engine::{Effects, Now, StopSignal, TargetEvent};
 use crate::kind::Workload;
 use crate::kind::verdict::{RolloutState, Verdict};
 use crate::observation::Observation;
 use crate::revision::references::Configuration;
 use crate::status::stale_configuration::{StaleConfiguration, stale_configuration};
+use crate::status::verdict;
 use crate::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
@@ -27,47 +29,117 @@ const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 /// The longest silence of a server that answers: it ends a watch without events after 30 s, and 5 s are for the next request.
 const LONGEST_SILENCE: Duration = Duration::from_secs(35);
 
-/// One target: its observation, what was reported about it, and its result.
+/// How long to wait for the first list of warnings. Without warnings, some causes cannot be distinguished or have no
+/// evidence.
+const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long the refresh before a timeout may take.
+const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The first list of warnings, which is requested once a rollout is known to be incomplete.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Warnings {
+    #[default]
+    NotRequested,
+    /// The causes wait for it until this time.
+    AwaitedUntil(Duration),
+    /// It was read, or is forbidden.
+    Read,
+}
+
+impl Warnings {
+    /// Whether the causes of a rollout must wait for the first list of warnings, because they may show other causes. The list is
+    /// requested first once a rollout is not complete.
+    fn are_awaited(
+        &mut self,
+        state: RolloutState,
+        options: &FollowOptions,
+        now: Duration,
+        requests: &mut Vec<FollowRequest>,
+    ) -> bool {
+        if options.once || !state.is_observed_and_incomplete() {
+            return false;
+        }
+        if *self == Self::NotRequested {
+            requests.push(FollowRequest::WatchWarnings);
+            *self = Self::AwaitedUntil(now + FIRST_WARNINGS_TIMEOUT);
+        }
+        self.awaited_until().is_some_and(|until| now < until)
+            && options.timeout.is_none_or(|limit| now < limit)
+    }
+
+    fn awaited_until(self) -> Option<Duration> {
+        if let Self::AwaitedUntil(until) = self { Some(until) } else { None }
+    }
+}
+
+/// Where a target is on its way.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Its rollout, or its rollback as it was written, is followed.
+    Followed,
+    /// Its rollback is being written. Every event may be older than the write and is not evaluated; one that ends the target is
+    /// applied after the answer.
+    RollsBack(Option<TargetEvent>),
+    /// It has a result that the failure of another target replaces, with `--undo-on-failure=all`.
+    Provisional(TargetResult),
+    /// It has its result.
+    Ended(TargetResult),
+}
+
+/// One target: the rollout that is followed, and where it is on its way.
 #[derive(Debug)]
 pub struct FollowedTarget {
+    pub(super) options: Arc<FollowOptions>,
     /// The workload as it was found, or as its rollback was written. An older state is not taken then.
     pub(super) found_workload: Workload,
-    pub(super) observation: Option<Observation>,
+    /// The state at the start.
     pub(super) start_state: Option<StartState>,
-    pub(super) evaluation: RolloutEvaluation,
+    /// The last observation.
+    pub(super) observation: Option<Observation>,
+    pub(super) memory: Memory,
+    pub(super) stage: Stage,
+    /// The rollback, once the target failed and a rollback was requested.
+    pub(super) rollback: Option<Rollback>,
+    pub(super) stuck_pods: StuckPodDeletions,
+    logs: ContainerLogs,
+    warnings: Warnings,
     /// When the target was last evaluated.
     evaluated_at: Duration,
     /// How long before its last evaluation the server last answered a read, if it does not answer.
     since_answer: Option<Duration>,
-    logs: ContainerLogs,
-    pub(super) stuck_pods: StuckPodDeletions,
-    /// The rollback, once the target failed and a rollback was requested.
-    pub(super) rollback: Option<Rollback>,
-    /// Whether the rollout that was found failed, with `--undo-on-failure`.
-    pub(super) found_rollout_failed: bool,
+    /// Whether a requested refresh has not arrived yet.
+    pub(super) refresh_requested: bool,
+    /// When the refresh before the timeout was requested.
+    pub(super) final_refresh: Option<Duration>,
+    /// Whether it was reported what a failure would be rolled back to.
+    rollback_target_reported: bool,
     /// The signal that ends the command.
     pub(super) stopped: Option<StopSignal>,
-    /// The event that ends the target, if it arrived while the rollback was written.
-    pub(super) deferred: Option<TargetEvent>,
-    pub(super) result: Option<TargetResult>,
+    /// The reports and requests that the follower has not taken yet.
+    pub(super) effects: Effects<Report, FollowRequest>,
 }
 
 impl FollowedTarget {
     pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
-            evaluation: RolloutEvaluation::new(&found, options),
+            memory: Memory::of(ExpectedRevision::from_options(&options, &found)),
+            options,
             found_workload: found,
-            observation: None,
             start_state: None,
+            observation: None,
+            stage: Stage::Followed,
+            rollback: None,
+            stuck_pods: StuckPodDeletions::default(),
+            logs: ContainerLogs::default(),
+            warnings: Warnings::default(),
             evaluated_at: Duration::ZERO,
             since_answer: None,
-            logs: ContainerLogs::default(),
-            stuck_pods: StuckPodDeletions::default(),
-            rollback: None,
-            found_rollout_failed: false,
+            refresh_requested: false,
+            final_refresh: None,
+            rollback_target_reported: false,
             stopped: None,
-            deferred: None,
-            result: None,
+            effects: Effects::default(),
         }
     }
 
@@ -92,13 +164,13 @@ impl FollowedTarget {
     /// Returns the verdict that was reported last.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
-        self.evaluation.verdict()
+        self.memory.status.shown_verdict.as_ref()
     }
 
     /// Returns the causes that were reported, are not gone and that its verdict does not contradict, most important first.
     pub fn causes(&self) -> impl Iterator<Item = &Cause> {
         let is_complete = self.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
-        let mut causes: Vec<_> = self.evaluation.causes.shown(is_complete).collect();
+        let mut causes: Vec<_> = self.memory.causes.shown(is_complete).collect();
         causes.sort_by(|a, b| by_importance(a, b));
         causes.into_iter()
     }
@@ -129,7 +201,7 @@ impl FollowedTarget {
     /// Returns the time left, mostly an estimate; none if the rollout does not progress or nothing is known of it.
     #[must_use]
     pub fn time_left(&self, now: Duration) -> Option<Duration> {
-        self.evaluation.time_left(now).filter(|_| self.result.is_none())
+        self.memory.time_left(now).filter(|_| self.result().is_none())
     }
 
     /// Returns the rollback, once it was started or refused.
@@ -147,29 +219,36 @@ impl FollowedTarget {
     /// Returns the result, once there is one.
     #[must_use]
     pub fn result(&self) -> Option<&TargetResult> {
-        self.result.as_ref()
+        match &self.stage {
+            Stage::Provisional(result) | Stage::Ended(result) => Some(result),
+            Stage::Followed | Stage::RollsBack(_) => None,
+        }
     }
 
     /// Returns what it waits for.
     #[must_use]
     pub fn options(&self) -> &FollowOptions {
-        &self.evaluation.options
+        &self.options
     }
 
     /// Applies an event of the target.
     pub(super) fn apply(&mut self, event: TargetEvent, now: Now) {
         self.since_answer = None;
-        let event = match event {
-            TargetEvent::Log(log) => return self.add_log(log), // useful even after the end
-            event if self.may_be_rolled_back_later() => {
+        let ends = self.is_end(&event);
+        let event = match (event, &mut self.stage) {
+            (TargetEvent::Log(log), _) => return self.add_log(log), // useful even after the end
+            (_, Stage::Ended(_)) => return,
+            (event, Stage::Provisional(_)) => {
                 let _ = self.observe(event); // its rollback is evaluated from the present state
                 return;
             }
-            _ if self.result.is_some() => return,
-            event if self.is_rollback_awaited() && self.is_end(&event) => {
-                self.deferred = Some(event);
+            (event, Stage::RollsBack(end)) if ends => {
+                *end = Some(event);
                 return;
             }
+            (event, _) => event,
+        };
+        let event = match event {
             TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed),
             TargetEvent::Unreadable(error) => {
                 return self.finish(Outcome::Unreadable(error), now.elapsed);
@@ -190,7 +269,7 @@ impl FollowedTarget {
         let (mut observation, is_refresh) = match event {
             TargetEvent::Observed { observation, events_answered } => {
                 if events_answered {
-                    self.evaluation.warnings = Warnings::Read;
+                    self.warnings = Warnings::Read;
                 }
                 (*observation, false)
             }
@@ -211,7 +290,7 @@ impl FollowedTarget {
     /// Evaluates the target because time passed. The server last answered a read `since_answer` ago.
     pub(super) fn tick(&mut self, since_answer: Duration, now: Now) {
         self.since_answer = Some(since_answer).filter(|silence| *silence > LONGEST_SILENCE);
-        if self.result.is_none() {
+        if self.result().is_none() {
             self.advance(now, false);
         }
     }
@@ -221,30 +300,29 @@ impl FollowedTarget {
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
         let before = self.stopped;
         self.stopped = before.or(Some(stop));
-        if self.result.is_some() {
+        if self.result().is_some() {
             return;
         }
-        if before.is_some() && self.is_rollback_awaited() {
+        if before.is_some() && matches!(self.stage, Stage::RollsBack(_)) {
             let why = "a second signal ended the command before the answer to the write";
             return self.apply_rollback_result(Err(RollbackResult::Unknown(why.to_owned())), now);
         }
         self.advance(now, false);
     }
 
-    /// Whether a rollback was requested, and it is not known yet whether it was written.
-    fn is_rollback_awaited(&self) -> bool {
-        self.rollback.as_ref().is_some_and(|rollback| !rollback.is_written)
-    }
-
     /// Returns when to evaluate the target again if no event arrives. Whatever was due at the last
     /// evaluation is done.
     pub(super) fn due(&self) -> Option<Duration> {
-        if self.result.is_some() {
+        if self.result().is_some() {
             return None;
         }
-        let dues = [self.stuck_pods.due(), Some(self.evaluated_at + EVALUATION_INTERVAL)];
-        let of_evaluation = self.evaluation.dues(self.workload());
-        dues.into_iter().flatten().chain(of_evaluation).filter(|due| *due > self.evaluated_at).min()
+        let last_progress = self.memory.progress.last_progress();
+        let deadline = self.options.deadline_for(self.workload()).map(|deadline| last_progress + deadline);
+        let limit = self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(self.options.timeout);
+        let interval = Some(self.evaluated_at + EVALUATION_INTERVAL);
+        let dues = [self.stuck_pods.due(), interval, limit, deadline, self.warnings.awaited_until()];
+        let dues = dues.into_iter().flatten().chain(self.memory.dues());
+        dues.filter(|due| *due > self.evaluated_at).min()
     }
 
     /// Whether an event ends the target: it is gone, or cannot be read.
@@ -259,12 +337,12 @@ impl FollowedTarget {
 
     fn add_log(&mut self, log: LogLines) {
         if log.lines.is_empty() {
-            return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
+            return self.memory.causes.note_missing_log(&log.pod, &log.container);
         }
         let log = LogLines { lines: last_lines_without_secrets(self.observation(), &log.lines), ..log };
-        self.evaluation.causes.explain(&log);
+        self.memory.causes.explain(&log);
         if self.logs.keep(log.clone()) {
-            self.evaluation.effects.reports.push(Report::Log(log));
+            self.effects.reports.push(Report::Log(log));
         }
     }
 
@@ -272,22 +350,22 @@ impl FollowedTarget {
     /// now. Otherwise an outcome that needs a refresh becomes one: it is decided again on the refresh.
     pub(super) fn advance(&mut self, now: Now, is_refresh: bool) {
         self.evaluated_at = now.elapsed;
-        self.evaluation.refresh_requested &= !is_refresh;
-        if self.is_rollback_awaited() {
+        self.refresh_requested &= !is_refresh;
+        if let Stage::RollsBack(_) = self.stage {
             return;
         }
         if let Some(stop) = self.stopped {
             return self.finish(Outcome::Interrupted(stop), now.elapsed);
         }
         if let Some(observation) = &self.observation {
-            if !self.options().once && self.start_state.is_none() {
-                match StartState::of(&self.found_workload, observation, self.options(), now.server_time) {
+            if !self.options.once && self.start_state.is_none() {
+                match StartState::of(&self.found_workload, observation, &self.options, now.server_time) {
                     Ok(start) => self.start_state = Some(start),
                     Err(error) => return self.finish(Outcome::Unreadable(error), now.elapsed),
                 }
             }
-            match self.evaluation.evaluate(observation, now) {
-                Some(outcome) if is_refresh || !self.evaluation.needs_refresh(&outcome) => {
+            match self.evaluate(now) {
+                Judgement::Decided(outcome) if is_refresh || !self.needs_refresh(&outcome) => {
                     if self.is_to_be_rolled_back(&outcome) {
                         self.roll_back(outcome, now.elapsed);
                     } else {
@@ -295,19 +373,105 @@ impl FollowedTarget {
                     }
                     return;
                 }
-                _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed),
-                Some(_) => self.evaluation.request_refresh(),
-                None => self.evaluation.report_rollback_target(self.start_state.as_ref(), observation),
+                _ if self.options.once => return self.finish(Outcome::Unfinished, now.elapsed),
+                Judgement::Decided(_) => self.request_refresh(),
+                Judgement::Waiting(_) => self.report_rollback_target(),
             }
         }
         self.delete_stuck_pod(is_refresh, now.elapsed);
-        if let Some(outcome) = self.evaluation.time_out(is_refresh, now.elapsed) {
+        if let Some(outcome) = self.time_out(is_refresh, now.elapsed) {
             self.finish(outcome, now.elapsed);
         }
     }
 
+    /// Records the observation, reports what changed, and judges it. While the causes wait for warnings, nothing is decided.
+    fn evaluate(&mut self, now: Now) -> Judgement {
+        let Self { observation, memory, options, warnings, effects, .. } = self;
+        let Some(observation) = observation else { return Judgement::Waiting(None) };
+        let compared = memory.expected.as_mut().map(|expected| expected.compare(observation, options.once));
+        let revision = match compared.unwrap_or(Ok(RevisionMatch::Expected)) {
+            Ok(revision) => revision,
+            Err(error) => return Judgement::Decided(Outcome::Unreadable(error)),
+        };
+        let verdict = verdict(observation);
+        let is_expected = match &revision {
+            RevisionMatch::Expected => true,
+            RevisionMatch::NotYet(_) => options.once,
+            RevisionMatch::Replaced(_) => false,
+        };
+        let mut awaits_warnings = false;
+        let shown = if is_expected {
+            let goal = GoalState::of(options.goal, observation, &verdict);
+            memory.observe(observation, goal, options, now);
+            awaits_warnings = warnings.are_awaited(verdict.state, options, now.elapsed, &mut effects.tasks);
+            let withholds_line =
+                verdict.state == RolloutState::Complete && memory.stability.is_not_yet_stable(now.elapsed);
+            Some([!awaits_warnings, withholds_line])
+        } else {
+            // The only evaluation says how the other revision does, without kubectl's line about it.
+            matches!(revision, RevisionMatch::Replaced(_)).then_some([true, true]).filter(|_| options.once)
+        };
+        let mut report = |memory: &mut Memory, shown| {
+            let Effects { reports, tasks } = memory.report(observation, &verdict, shown, options, now);
+            effects.reports.extend(reports);
+            effects.tasks.extend(tasks);
+        };
+        if let Some(shown) = shown {
+            report(memory, shown);
+        }
+        let judgement = judge(observation, &verdict, revision, memory, options, now.elapsed);
+        if !is_expected && judgement == Judgement::Decided(Outcome::Held) {
+            report(memory, [true, false]);
+        }
+        if let Judgement::Waiting(Some(why)) = &judgement {
+            effects.reports.extend(memory.status.waiting_report(why.clone()));
+        }
+        if awaits_warnings { Judgement::Waiting(None) } else { judgement }
+    }
+
+    /// Requests a refresh, unless one is awaited.
+    pub(super) fn request_refresh(&mut self) {
+        if !std::mem::replace(&mut self.refresh_requested, true) {
+            self.effects.tasks.push(FollowRequest::Refresh);
+        }
+    }
+
+    /// Whether an outcome is decided on a refresh, because elapsed time or several objects decide, because the rollout
+    /// failed and its cause may not have been read yet, or because what seems to be unreadable may have been deleted.
+    fn needs_refresh(&self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Failed(RolloutFailure::Replaced(_)) => false,
+            // Without a time to wait for, the observation alone decides.
+            Outcome::Reached => self.options.waits_for_stability(),
+            _ => true,
+        }
+    }
+
+    /// Reports once what a failure would be rolled back to.
+    fn report_rollback_target(&mut self) {
+        if self.options.undo_on_failure.is_none() || self.rollback_target_reported {
+            return;
+        }
+        if let (Some(start), Some(observation)) = (&self.start_state, &self.observation) {
+            self.rollback_target_reported = true;
+            let stable = start.stable_revision(observation).map(|stable| (stable.label(), stable.images()));
+            self.effects.reports.push(Report::RollbackTarget(stable));
+        }
+    }
+
+    /// Returns the outcome once the timeout passed. The refresh before it has a limit of its own.
+    fn time_out(&mut self, is_refresh: bool, now: Duration) -> Option<Outcome> {
+        let limit = self.options.timeout.filter(|limit| now >= *limit)?;
+        let Some(began) = self.final_refresh else {
+            self.final_refresh = Some(now);
+            self.request_refresh();
+            return None;
+        };
+        (is_refresh || now >= began + FINAL_REFRESH_TIMEOUT).then_some(Outcome::TimedOut(limit))
+    }
+
     pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration) {
-        self.evaluation.report_end(&outcome, elapsed);
+        self.effects.reports.extend(self.memory.report_end(&outcome, elapsed));
         let result = match &self.rollback {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),
@@ -320,14 +484,21 @@ impl FollowedTarget {
         TargetResult { outcome, line, elapsed, since_answer: None, rollback: None, stopped: None }
     }
 
+    /// Ends the target with a result, which the failure of another target may still replace.
     pub(super) fn set_result(&mut self, result: TargetResult) {
-        self.result = Some(TargetResult { stopped: self.stopped, ..result });
-        if !self.may_be_rolled_back_later() {
-            self.report_result();
+        let result = TargetResult { stopped: self.stopped, ..result };
+        self.stage = Stage::Provisional(result);
+        if !self.is_to_follow_a_failure() {
+            self.end();
         }
     }
 
-    pub(super) fn report_result(&mut self) {
-        self.evaluation.effects.reports.extend(self.result.clone().map(Report::Ended));
+    /// Makes a provisional result the result.
+    pub(super) fn end(&mut self) {
+        if let Stage::Provisional(result) = &self.stage {
+            let result = result.clone();
+            self.effects.reports.push(Report::Ended(result.clone()));
+            self.stage = Stage::Ended(result);
+        }
     }
 }

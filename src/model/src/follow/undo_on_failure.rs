@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::options::UndoScope;
+use super::memory::Memory;
+use super::options::{ExpectedRevision, UndoScope};
 use super::progress::failure_stamps;
-use super::report::{FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
+use super::report::{FollowRequest, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::start_state::{NoRollback, StartState};
-use super::target::FollowedTarget;
+use super::target::{FollowedTarget, Stage};
 use crate::api::pod::Pod;
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::change::undo::{UndoOptions, take_back_command, undo};
@@ -29,11 +30,10 @@ impl FollowedTarget {
     pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration) {
         // `--until old-gone` waits longer than for a complete rollout. A container in a crash loop is ready for a moment.
         let is_complete = self.observation().is_some_and(is_complete_and_ready)
-            && !self.evaluation.causes.active().any(|cause| cause.id.ends_container());
+            && !self.memory.causes.active().any(|cause| cause.id.ends_container());
         let rollback = self.rollback_after(&outcome);
         let rollback = rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
-        self.evaluation.report_end(&outcome, elapsed);
-        self.found_rollout_failed = !matches!(rollback, Err(NoRollback::OtherRollout | NoRollback::Complete));
+        self.effects.reports.extend(self.memory.report_end(&outcome, elapsed));
         let result = self.result_with(outcome, elapsed);
         match rollback {
             Ok((start, revision)) => self.start_rollback(result, start, revision),
@@ -48,22 +48,36 @@ impl FollowedTarget {
     /// goes on, and so does one that failed or that another client changed.
     pub(super) fn roll_back_after(&mut self, failed: &str, elapsed: Duration) {
         let is_other = self.start_state.as_ref().is_some_and(|start| !start.is_released);
-        if self.rollback.is_some() || is_other || self.result.is_some() && !self.may_be_rolled_back_later() {
+        let has_ended = matches!(self.stage, Stage::Ended(_));
+        if self.rollback.is_some() || is_other || has_ended {
             return;
         }
         let outcome = Outcome::OtherTargetFailed(failed.to_owned());
         if let Ok((start, revision)) = self.rollback_after(&outcome) {
-            self.result = None;
             self.start_rollback(self.result_with(outcome, elapsed), start, revision);
         }
     }
 
-    /// Whether the target has a result that the failure of another one replaces.
-    pub(super) fn may_be_rolled_back_later(&self) -> bool {
-        let ended = self.result.as_ref().map(|result| &result.outcome);
+    /// Whether the rollout that was found failed, so that with `--undo-on-failure=all` the other targets are rolled back too.
+    pub(super) fn found_rollout_has_failed(&self) -> bool {
+        let ended = match (&self.rollback, &self.stage) {
+            (Some(rollback), _) => &rollback.failed,
+            (None, Stage::Ended(result)) => result,
+            (None, _) => return false,
+        };
+        let is_complete_or_another = matches!(
+            ended.rollback,
+            Some(RollbackResult::NotStarted(NoRollback::OtherRollout | NoRollback::Complete))
+        );
+        matches!(ended.outcome, Outcome::Failed(_)) && !is_complete_or_another
+    }
+
+    /// Whether the failure of another target replaces a provisional result.
+    pub(super) fn is_to_follow_a_failure(&self) -> bool {
+        let Stage::Provisional(result) = &self.stage else { return false };
         self.options().undo_on_failure == Some(UndoScope::All)
             && self.rollback.is_none()
-            && matches!(ended, Some(Outcome::Reached | Outcome::Held))
+            && matches!(result.outcome, Outcome::Reached | Outcome::Held)
             && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && start.is_released)
     }
 
@@ -84,11 +98,12 @@ impl FollowedTarget {
             take_back_command(failed, &undo)
         });
         let revision_label = revision.clone();
+        self.stage = Stage::RollsBack(None);
         self.rollback =
             Some(Rollback { failed, causes, revision: revision_label, take_back, is_written: false });
-        self.evaluation.effects.reports.push(Report::RollbackStarted { result, revision });
+        self.effects.reports.push(Report::RollbackStarted { result, revision });
         let unless_recovered = self.options().undo_on_failure != Some(UndoScope::All);
-        self.evaluation.effects.tasks.push(FollowerTask::RollBack { start, unless_recovered });
+        self.effects.tasks.push(FollowRequest::RollBack { start, unless_recovered });
     }
 
     /// Applies the result of the rollback's write. The rollback is evaluated from the start; a target that recovered before
@@ -99,9 +114,11 @@ impl FollowedTarget {
         now: Now,
     ) {
         let Some(rollback) = self.rollback.take() else { return };
+        let stage = std::mem::replace(&mut self.stage, Stage::Followed);
         match written {
             Ok(Some(written)) => {
-                self.evaluation = self.evaluation.of_rollback(written.clone());
+                self.memory = Memory::of(Some(ExpectedRevision::Written(written.clone())));
+                (self.final_refresh, self.refresh_requested) = (None, false);
                 self.found_workload = Workload::clone(&written);
                 self.stuck_pods = StuckPodDeletions::default();
                 self.rollback = Some(Rollback { is_written: true, ..rollback });
@@ -112,7 +129,7 @@ impl FollowedTarget {
                     observation.replace_workload(*written);
                 }
             }
-            Ok(None) => self.found_rollout_failed = false,
+            Ok(None) => {}
             Err(unwritten) => {
                 let result = TargetResult { rollback: Some(unwritten), ..rollback.failed.clone() };
                 self.rollback = Some(rollback);
@@ -120,8 +137,8 @@ impl FollowedTarget {
             }
         }
         self.advance(now, false);
-        if let Some(event) = self.deferred.take() {
-            self.apply(event, now);
+        if let Stage::RollsBack(Some(end)) = stage {
+            self.apply(end, now);
         }
     }
 
@@ -142,10 +159,10 @@ impl FollowedTarget {
         let Some(pod) = self.stuck_pods.next(observation, now).map(PodRef::of) else { return };
         if is_refresh {
             self.stuck_pods.record(&pod);
-            self.evaluation.effects.reports.push(Report::ReplacesStuckPod(pod.clone()));
-            self.evaluation.effects.tasks.push(FollowerTask::DeletePod(pod));
+            self.effects.reports.push(Report::ReplacesStuckPod(pod.clone()));
+            self.effects.tasks.push(FollowRequest::DeletePod(pod));
         } else {
-            self.evaluation.request_refresh();
+            self.request_refresh();
         }
     }
 }

@@ -67,14 +67,14 @@ fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
         "it needs a fix from the second restart"
     );
     let logs: Vec<_> =
-        fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::ReadLog(..))).collect();
+        fixture.tasks.iter().filter(|task| matches!(task, FollowRequest::ReadLog(..))).collect();
     let place = LogRef { pod: "a".into(), container: "app".into(), previous: false };
-    assert_eq!(logs, [&FollowerTask::ReadLog(place)]);
+    assert_eq!(logs, [&FollowRequest::ReadLog(place)]);
 }
 
 fn log_requests(fixture: &FollowerFixture) -> Vec<&LogRef> {
     let logs = fixture.tasks.iter().filter_map(|task| match task {
-        FollowerTask::ReadLog(log) => Some(log),
+        FollowRequest::ReadLog(log) => Some(log),
         _ => None,
     });
     logs.collect()

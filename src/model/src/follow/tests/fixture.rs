@@ -195,7 +195,7 @@ pub(super) struct FollowerFixture {
     /// Whether refreshes are answered; if not, the API server is unreachable.
     pub(super) in_reach: bool,
     pub(super) reported: Vec<Report>,
-    pub(super) tasks: Vec<FollowerTask>,
+    pub(super) tasks: Vec<FollowRequest>,
     elapsed: Duration,
 }
 
@@ -269,7 +269,7 @@ impl FollowerFixture {
     }
 
     pub(super) fn refreshes(&self) -> usize {
-        self.tasks.iter().filter(|task| matches!(task, FollowerTask::Refresh)).count()
+        self.tasks.iter().filter(|task| matches!(task, FollowRequest::Refresh)).count()
     }
 
     /// Returns the lines that were reported.

@@ -95,7 +95,7 @@ fn a_set_whose_record_moved_before_its_pods_were_available_is_rolled_back() {
     fixture.becomes(at([3, 3, 2, 0], "web-2", false, &crashing(2)));
     fixture.pass(31);
     let start = fixture.tasks.iter().find_map(|task| match task {
-        FollowerTask::RollBack { start, .. } => Some(start.clone()),
+        FollowRequest::RollBack { start, .. } => Some(start.clone()),
         _ => None,
     });
     let observed = fixture.follower.targets()[0].observation().unwrap();
@@ -146,7 +146,7 @@ fn failed_by_a_crash() -> Outcome {
 }
 
 fn rollback_requests(fixture: &FollowerFixture) -> usize {
-    fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::RollBack { .. })).count()
+    fixture.tasks.iter().filter(|task| matches!(task, FollowRequest::RollBack { .. })).count()
 }
 
 fn failed_with_request() -> FollowerFixture {
@@ -495,7 +495,7 @@ fn a_stuck_pod_is_deleted_only_after_a_refresh() {
         ..set(1)
     };
     let deletions = |fixture: &FollowerFixture| {
-        let is_deletion = |task: &&FollowerTask| matches!(task, FollowerTask::DeletePod(..));
+        let is_deletion = |task: &&FollowRequest| matches!(task, FollowRequest::DeletePod(..));
         fixture.tasks.iter().filter(is_deletion).count()
     };
     fixture.in_reach = false;

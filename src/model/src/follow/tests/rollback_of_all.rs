@@ -42,7 +42,7 @@ impl Release {
         let output = self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
         let uid = |id: TargetId| self.follower.targets()[id.0].workload().object().uid().to_owned();
         self.reported.extend(output.reports.into_iter().map(|(id, report)| (uid(id), report)));
-        let is_rollback = |task: &FollowerTask| matches!(task, FollowerTask::RollBack { .. });
+        let is_rollback = |task: &FollowRequest| matches!(task, FollowRequest::RollBack { .. });
         let requests = output.tasks.into_iter().filter(|(_, task)| is_rollback(task));
         self.rolled_back.extend(requests.map(|(target, _)| target));
     }

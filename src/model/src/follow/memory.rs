@@ -1,0 +1,183 @@
+//! What is known of one rollout besides its present observation, and the reports of what changed.
+
+use std::time::Duration;
+
+use super::cause_ledger::CauseLedger;
+use super::options::{ExpectedRevision, FollowOptions, GoalState};
+use super::progress::{EtaEstimator, ProgressClock, Stability};
+use super::report::{CauseChange, FollowRequest, Outcome, Report};
+use crate::cause::{Cause, causes_of, stuck_if};
+use crate::engine::{Effects, Now};
+use crate::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::observation::Observation;
+
+/// What is known of one rollout besides its present observation. A rollback is another rollout.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub(super) expected: Option<ExpectedRevision>,
+    pub(super) causes: CauseLedger,
+    pub(super) progress: ProgressClock,
+    pub(super) stability: Stability,
+    pub(super) status: ReportedStatus,
+    eta: EtaEstimator,
+}
+
+impl Memory {
+    /// Returns that of a rollout of which only the expected revision is known.
+    pub(super) fn of(expected: Option<ExpectedRevision>) -> Self {
+        Self { expected, ..Self::default() }
+    }
+
+    /// Records an observation.
+    pub(super) fn observe(
+        &mut self,
+        observation: &Observation,
+        goal: GoalState,
+        options: &FollowOptions,
+        now: Now,
+    ) {
+        self.progress.record(&observation.workload, now.elapsed);
+        self.stability.observe(goal == GoalState::Reached, observation, options, now);
+        self.eta.record(observation, now);
+    }
+
+    /// Returns the time left until the goal was reached for long enough, or an estimate; none if the rollout does not
+    /// progress or there is no estimate.
+    pub(super) fn time_left(&self, now: Duration) -> Option<Duration> {
+        if let Some(left) = self.stability.time_left(now) {
+            return Some(left);
+        }
+        let verdict = self.status.shown_verdict.as_ref();
+        let is_progressing = verdict.is_some_and(|verdict| verdict.state == RolloutState::Progressing);
+        let needs_a_fix = self.causes.active().any(Cause::needs_a_fix);
+        self.eta.time_left(now).filter(|_| is_progressing && !needs_a_fix)
+    }
+
+    /// Reports the verdict, the counters and the causes, as far as they changed. A cause that shows that the rollout is stuck
+    /// changes the verdict that is shown, but the status is reported first. Scripts wait for kubectl's line of success, so while
+    /// a success is uncertain, the line is withheld until the result.
+    pub(super) fn report(
+        &mut self,
+        observation: &Observation,
+        verdict_by_counters: &Verdict,
+        [with_causes, withholds_line]: [bool; 2],
+        options: &FollowOptions,
+        now: Now,
+    ) -> Effects<Report, FollowRequest> {
+        let state = verdict_by_counters.state;
+        let causes = if with_causes {
+            self.record_causes(observation, state, options, now)
+        } else {
+            Effects::default()
+        };
+        let status = self.status.record(
+            verdict_by_counters,
+            stuck_if(verdict_by_counters.clone(), self.causes.active(), now.server_time),
+            observation.workload.counts(),
+            self.progress.last_progress(),
+            withholds_line,
+        );
+        Effects { reports: status.into_iter().chain(causes.reports).collect(), tasks: causes.tasks }
+    }
+
+    /// Records the causes, and returns the reports of those that changed.
+    fn record_causes(
+        &mut self,
+        observation: &Observation,
+        state: RolloutState,
+        options: &FollowOptions,
+        now: Now,
+    ) -> Effects<Report, FollowRequest> {
+        let allowed = options.allowed_restarts;
+        let found = causes_of(observation, state, allowed, now.server_time);
+        let (grace, last_progress) = (|cause: &Cause| options.grace(cause), self.progress.last_progress());
+        let Effects { reports, tasks } =
+            self.causes.record(&found, observation, allowed, grace, last_progress, now);
+        let reports = reports.into_iter().map(|(cause, change)| Report::Cause { cause, change });
+        Effects { reports: reports.collect(), tasks: tasks.into_iter().map(FollowRequest::ReadLog).collect() }
+    }
+
+    /// Returns what is left to report before an outcome. When the goal is reached, these are the causes that are gone, and the
+    /// last line; of a failure the causes as they are now.
+    pub(super) fn report_end(&mut self, outcome: &Outcome, now: Duration) -> Vec<Report> {
+        let (causes, change) = match outcome {
+            Outcome::Reached => (self.causes.remove_absent(), CauseChange::Gone),
+            Outcome::Failed(_) => (self.causes.take_all_changed(now), CauseChange::Changed),
+            _ => return Vec::new(),
+        };
+        let causes = causes.into_iter().map(|cause| Report::Cause { cause, change });
+        let last_line = self.status.last_line().filter(|_| *outcome == Outcome::Reached);
+        causes.chain(last_line).collect()
+    }
+
+    /// Returns when elapsed time alone changes a decision about the rollout.
+    pub(super) fn dues(&self) -> impl Iterator<Item = Duration> {
+        self.stability.dues().into_iter().flatten().chain(self.causes.dues())
+    }
+}
+
+/// The status of a target that was reported last, and its lines since its last progress.
+#[derive(Debug, Default)]
+pub(super) struct ReportedStatus {
+    /// The verdict, as it was shown last.
+    pub(super) shown_verdict: Option<Verdict>,
+    counts: Counts,
+    /// What the follower waits for.
+    waiting_for: Option<String>,
+    /// The lines that were printed since the last progress, and the last one before it.
+    printed: Vec<Verdict>,
+    /// When the rollout last progressed.
+    last_progress: Duration,
+    /// Whether the present line is not the one that was printed last.
+    is_line_withheld: bool,
+}
+
+impl ReportedStatus {
+    /// Records a status, and returns a report if something changed. The line is that of the verdict by the counters, and is
+    /// printed once after each progress. While a success is uncertain, the line is withheld until the result.
+    fn record(
+        &mut self,
+        verdict_by_counters: &Verdict,
+        shown_verdict: Verdict,
+        counts: Counts,
+        last_progress: Duration,
+        withholds_line: bool,
+    ) -> Option<Report> {
+        let prints_line = !withholds_line && self.is_line_new(verdict_by_counters, last_progress);
+        if prints_line {
+            self.printed.push(verdict_by_counters.clone());
+        }
+        self.is_line_withheld = self.printed.last() != Some(verdict_by_counters);
+        let has_changed =
+            prints_line || self.shown_verdict.as_ref() != Some(&shown_verdict) || self.counts != counts;
+        (self.shown_verdict, self.counts) = (Some(shown_verdict), counts);
+        self.report(prints_line).filter(|_| has_changed)
+    }
+
+    /// Returns the last verdict with its line, if that was withheld.
+    pub(super) fn last_line(&self) -> Option<Report> {
+        self.report(true).filter(|_| self.is_line_withheld)
+    }
+
+    /// Returns a report of what the follower waits for, unless it was the last one.
+    pub(super) fn waiting_report(&mut self, reason: String) -> Option<Report> {
+        let is_new = self.waiting_for.as_ref() != Some(&reason);
+        self.waiting_for = Some(reason.clone());
+        is_new.then_some(Report::Waiting(reason))
+    }
+
+    fn report(&self, prints_line: bool) -> Option<Report> {
+        let verdict = self.shown_verdict.clone()?;
+        Some(Report::Status { verdict, prints_line })
+    }
+
+    /// Whether a line was not printed since the last progress. Crashing or rejected pods can change the counters many times a
+    /// second.
+    fn is_line_new(&mut self, line: &Verdict, last_progress: Duration) -> bool {
+        if last_progress != self.last_progress {
+            self.printed.drain(..self.printed.len().saturating_sub(1));
+            self.last_progress = last_progress;
+        }
+        !self.printed.contains(line)
+    }
+}
