@@ -110,6 +110,18 @@ pub struct ListArgs {
     #[arg(long)]
     pub no_headers: bool,
 
+    /// List the clusters of these contexts: names, or globs such as 'prod-*'; !NAME excludes
+    ///
+    /// A context that cannot be read is a row, and the exit code is 1. Contexts with the same server, user and namespace are
+    /// listed once. TEMPLATE is A for the template that most contexts have, and B and so on for the others; lines at the end
+    /// have the changes from A.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', conflicts_with_all = ["watch", "sort_by"])]
+    pub contexts: Vec<String>,
+
+    /// Show only workloads whose templates differ between the contexts
+    #[arg(long, requires = "contexts")]
+    pub behind: bool,
+
     /// The output format
     ///
     /// wide adds the images, and when and by which field manager the template was changed last. markdown is the
@@ -130,6 +142,7 @@ Examples:
   kubectl rollout2 list -A --fail-on-state failed -o json
   kubectl rollout2 list -o custom-columns=NAME:.workload.name,STATE:.state
   kubectl rollout2 list -A --watch
+  kubectl rollout2 list --contexts 'prod-*' -l app=checkout
   kubectl rollout2 list --from snapshot.yaml";
 
 /// The states that each word means. A pause is a hold.

@@ -127,6 +127,18 @@ impl Source {
         }
     }
 
+    /// Reads the version of the API server: `v1.36.2`.
+    ///
+    /// # Errors
+    /// When it cannot be read, as of a snapshot.
+    pub async fn version(&self) -> Result<String> {
+        let cluster = self.writable()?;
+        let sent = cluster.send(&ApiRequest::get("/version"), Policy::Retried, &mut None, |_| false).await;
+        let response = sent.map_err(|failure| cluster.explain(&failure))?;
+        let version = response.json()["gitVersion"].as_str().map(str::to_owned);
+        version.ok_or_else(|| Error::new(ErrorKind::Malformed, "the server's response has no version"))
+    }
+
     /// Returns the number of distinct warnings that the server sent.
     #[must_use]
     pub fn warnings(&self) -> usize {

@@ -26,6 +26,7 @@ pub mod writing_verb;
 
 use crate::cli::common::CommonArgs;
 use crate::cli::{Arguments, Verb};
+use crate::cluster::kubeconfig::contexts::select_contexts;
 use crate::cluster::notice::Listener;
 use crate::cluster::source::{Access, ContextSource, Source};
 use crate::error::{Error, ErrorKind};
@@ -73,6 +74,9 @@ fn is_stream(verb: &Verb, output: &OutputForm) -> bool {
 
 async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome, Error> {
     match verb {
+        Verb::List(request) if !request.contexts.is_empty() => {
+            Box::pin(list::contexts::run(request, context, ui)).await
+        }
         Verb::List(request) if request.watch => Box::pin(list::watch::run(request, context, ui)).await,
         Verb::List(request) => Box::pin(list::run(request, context, ui)).await,
         Verb::History(request) => match request.since {
@@ -94,11 +98,40 @@ async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<Com
     }
 }
 
-/// Returns the contexts that a verb names beside the one that the flags choose.
-fn named_contexts(verb: &Verb, common: &CommonArgs) -> Vec<String> {
-    let Verb::Diff(request) = verb else { return Vec::new() };
-    let elsewhere = request.sides(common).ok().and_then(|sides| sides.elsewhere);
-    elsewhere.into_iter().filter_map(|elsewhere| elsewhere.context).collect()
+/// Returns the contexts that a verb names, and prints which ones are left out.
+///
+/// # Errors
+/// When the kubeconfig cannot be read, or has no such context, and when other flags choose one cluster.
+fn named_contexts(
+    verb: &Verb,
+    common: &CommonArgs,
+    access: &Access,
+    world: &World,
+    messages: &MessageWriter,
+) -> Result<Vec<String>, Error> {
+    match verb {
+        Verb::Diff(request) => {
+            let elsewhere = request.sides(common).ok().and_then(|sides| sides.elsewhere);
+            Ok(elsewhere.into_iter().filter_map(|elsewhere| elsewhere.context).collect())
+        }
+        Verb::List(request) if !request.contexts.is_empty() => {
+            let other = match access {
+                Access { snapshot: Some(_), .. } => Some("--from"),
+                _ if access.overrides.chooses_cluster() => Some("flags that choose one cluster"),
+                _ => None,
+            };
+            if let Some(other) = other {
+                return Err(Error::usage(format!("--contexts cannot be used with {other}")));
+            }
+            let selected = select_contexts(&request.contexts, &access.overrides, &world.environment)?;
+            for (name, same) in selected.same {
+                let note = format!("left out, because {same} has the same server, user and namespace");
+                messages.finding(&Finding::note(Reason::Skipped, note).about(format!("context {name}")));
+            }
+            Ok(selected.names)
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Runs a command on the source that `open` returns, and returns its exit code.
@@ -114,21 +147,26 @@ pub async fn run(
         if access.snapshot.is_none() {
             messages.set_cluster_flags(access.overrides.cluster_flags());
         }
-        let source = open(access, world, listener(messages.clone(), None))?;
+        let names = named_contexts(verb, common, access, world, &messages)?;
+        let is_all = matches!(verb, Verb::List(_)) && !names.is_empty();
+        let own = (!is_all).then(|| open(access, world, listener(messages.clone(), None))).transpose()?;
         let open = |name: String| {
             let listener = listener(messages.clone(), Some(name.clone()));
             ContextSource::open(name, access, world, listener)
         };
-        let contexts: Vec<_> = named_contexts(verb, common).into_iter().map(open).collect();
-        Ok((inputs, source, contexts))
+        let contexts: Vec<_> = names.into_iter().map(open).collect();
+        Ok((inputs, own, contexts))
     });
     let mut ui = Ui::with(messages, world, common.color);
     let (ran, warnings) = match &opened {
-        Ok((inputs, source, contexts)) => {
-            let secret_values = context::secret_values(&world.environment);
-            let context = Context { source, contexts, common, inputs, secret_values, world };
-            (run_verb(verb, &context, &mut ui).await, context.warnings_error())
-        }
+        Ok((inputs, own, contexts)) => match first_source(own.as_ref(), contexts) {
+            Ok(source) => {
+                let secret_values = context::secret_values(&world.environment);
+                let context = Context { source, contexts, common, inputs, secret_values, world };
+                (run_verb(verb, &context, &mut ui).await, context.warnings_error())
+            }
+            Err(error) => (Err(error), None),
+        },
         Err(error) => (Err(error.clone()), None),
     };
     // `step` prints its errors as documents.
@@ -154,6 +192,17 @@ pub async fn run(
     let written = |change| Finding::note(Reason::Written, format!("the change was made: {change}"));
     outcome.changes.iter().for_each(|change| ui.messages.finding(&written(change)));
     process_exit(verb, exit.worst(Exit::Error))
+}
+
+/// Returns the source that the flags choose, or else the first one of the contexts.
+///
+/// # Errors
+/// That of the first context, if none has a source.
+fn first_source<'a>(own: Option<&'a Source>, contexts: &'a [ContextSource]) -> Result<&'a Source, Error> {
+    let named = || contexts.iter().map(|context| context.source.as_ref());
+    let error = || named().find_map(Result::err).cloned();
+    let source = own.or_else(|| named().find_map(Result::ok));
+    source.ok_or_else(|| error().unwrap_or_else(|| Error::usage("no context is selected")))
 }
 
 /// Prints the document of a command with its errors, or the errors after a stream of documents. A template is for the document

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod clusters;
+mod contexts;
 mod documents;
 mod objects;
 mod since;

@@ -3,6 +3,7 @@
 //! The rules are kubectl's, and separate from reading files, so that tests need no files. Of kube only the types are used
 //! (CONTRIBUTING.md, "Why not kube's own").
 
+pub mod contexts;
 mod files;
 pub mod overrides;
 mod server;

@@ -37,6 +37,17 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// Whether a flag chooses the cluster, or the credentials for it.
+    #[must_use]
+    pub fn chooses_cluster(&self) -> bool {
+        let json =
+            |cluster: &Cluster, user: &AuthInfo| serde_json::to_value((cluster, user)).unwrap_or_default();
+        self.context.is_some()
+            || self.cluster.is_some()
+            || self.user.is_some()
+            || json(&self.cluster_info, &self.auth_info) != json(&Cluster::default(), &AuthInfo::default())
+    }
+
     /// Returns the flags that chose the cluster and the user, for other commands that shall reach it: `--context prod --as gina`.
     /// None without any. Credentials are left out.
     #[must_use]

@@ -1,5 +1,6 @@
 //! `list`: the rollouts of a namespace or a cluster, trouble first.
 
+pub(super) mod contexts;
 pub(super) mod watch;
 
 use std::borrow::Borrow;
@@ -8,16 +9,19 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::targets::{FoundTargets, find_workloads};
+use super::inputs::TargetScope;
+use super::targets::{FoundTargets, TargetFinder};
 use crate::cli::list::ListArgs;
 use crate::cluster::objects::read::{Parts, are_in_few_namespaces, read_all};
 use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::model::finding::Finding;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::text::go_duration::StartTime;
+use crate::model::view::contexts::LiveTemplate;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::ListColumns;
@@ -34,16 +38,23 @@ impl ListArgs {
                 if self.since.is_none() && self.sort_by.is_none() =>
             {
                 let workload = workload.without_managed_fields();
+                let template = (!self.contexts.is_empty()).then(|| LiveTemplate::of(&workload));
                 match RolloutView::of_alone(&workload, now) {
                     Some(view) if self.label_columns.is_empty() && !self.show_labels => {
-                        Kept::Complete(view.with_identity_only())
+                        Kept::Complete(view.with_identity_only(), template)
                     }
-                    Some(view) => Kept::Complete(view),
+                    Some(view) => Kept::Complete(view, template),
                     None => Kept::Unread(workload),
                 }
             }
             _ => Kept::Unread(workload.with_template_owners_only()),
         }
+    }
+
+    /// Returns the exit code of the states that fail the command.
+    fn exit_of<'a>(&self, rollouts: impl IntoIterator<Item = &'a RolloutView>) -> Exit {
+        let (fail_on, states) = (self.failing_states(), rollouts.into_iter().map(RolloutView::state));
+        states.filter(|state| fail_on.contains(state)).map(exit_of_state).fold(Exit::Done, Exit::worst)
     }
 
     /// Whether a rollout is shown.
@@ -76,8 +87,8 @@ impl ListArgs {
 /// What is kept of a workload while the others are listed.
 #[expect(clippy::large_enum_variant, reason = "most are the large one")]
 enum Kept {
-    /// The view of a complete rollout, which follows from the workload.
-    Complete(RolloutView),
+    /// The view of a complete rollout, which follows from the workload, and its template if several contexts are listed.
+    Complete(RolloutView, Option<LiveTemplate>),
     /// A workload of which more must be read.
     Unread(Workload),
 }
@@ -85,38 +96,62 @@ enum Kept {
 impl Borrow<Workload> for Kept {
     fn borrow(&self) -> &Workload {
         match self {
-            Self::Complete(view) => &view.workload,
+            Self::Complete(view, _) => &view.workload,
             Self::Unread(workload) => workload,
         }
+    }
+}
+
+/// What was read of the rollouts of a source.
+struct Listing {
+    /// Each rollout, with its template if it was kept before the rollout was evaluated.
+    rollouts: Vec<(RolloutView, Option<LiveTemplate>)>,
+    /// Whether no workload was found.
+    is_empty: bool,
+    outcome: CommandOutcome,
+    notes: Vec<Finding>,
+}
+
+impl Listing {
+    /// Reads the rollouts of a source.
+    ///
+    /// # Errors
+    /// When the search cannot start.
+    async fn read(request: &ListArgs, scope: &TargetScope, source: &Source) -> Result<Self> {
+        let keep = |workload| request.keep(workload, source.now());
+        let found = TargetFinder::new(scope, source, true)?.search(scope, keep).await;
+        let FoundTargets { workloads, mut outcome, mut notes } = found;
+        let is_empty = workloads.is_empty();
+        let (mut rollouts, mut unread) = (Vec::new(), Vec::new());
+        for workload in workloads {
+            match workload {
+                Kept::Complete(view, template) => rollouts.push((view, template)),
+                Kept::Unread(workload) => unread.push(workload),
+            }
+        }
+        let parts = Parts::LIST.since(request.since.map(|since| since.resolve(source.now())));
+        let is_few = !rollouts.is_empty() && are_in_few_namespaces(&unread);
+        let everywhere = request.all_namespaces && !is_few;
+        let (observations, unread) = read_all(unread, everywhere, parts, source).await;
+        notes.extend(unread);
+        let now = source.now();
+        for observed in observations {
+            match observed {
+                Ok(observed) => rollouts.extend(request.view(&observed, now).map(|view| (view, None))),
+                Err(error) => outcome.errors.push(error),
+            }
+        }
+        Ok(Self { rollouts, is_empty, outcome, notes })
     }
 }
 
 /// Lists the rollouts.
 pub(super) async fn run(request: &ListArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    let keep = |workload| request.keep(workload, source.now());
-    let found = find_workloads(&context.inputs.scope, keep, source, ui).await?;
-    let FoundTargets { workloads, mut outcome, .. } = found;
-    let is_empty = workloads.is_empty();
-    let (mut rollouts, mut unread) = (Vec::new(), Vec::new());
-    for workload in workloads {
-        match workload {
-            Kept::Complete(view) => rollouts.push(view),
-            Kept::Unread(workload) => unread.push(workload),
-        }
-    }
-    let parts = Parts::LIST.since(request.since.map(|since| since.resolve(source.now())));
-    let is_few = !rollouts.is_empty() && are_in_few_namespaces(&unread);
-    let everywhere = request.all_namespaces && !is_few;
-    let (observations, notes) = read_all(unread, everywhere, parts, source).await;
+    let scope = &context.inputs.scope;
+    let Listing { rollouts, is_empty, mut outcome, notes } = Listing::read(request, scope, source).await?;
     ui.messages.findings(&notes);
-    let now = source.now();
-    for observed in observations {
-        match observed {
-            Ok(observed) => rollouts.extend(request.view(&observed, now)),
-            Err(error) => outcome.errors.push(error),
-        }
-    }
+    let mut rollouts: Vec<_> = rollouts.into_iter().map(|(view, _)| view).collect();
     sort(&mut rollouts);
     if let Some(path) = &request.sort_by {
         rollouts = render::sort_by(rollouts, path)?;
@@ -127,9 +162,7 @@ pub(super) async fn run(request: &ListArgs, context: &Context<'_>, ui: &mut Ui) 
     } else if !(is_empty || rollouts.is_empty() && !outcome.errors.is_empty()) {
         print(&shown, &rollouts, request, source, ui);
     }
-    let fail_on = request.failing_states();
-    let failing = rollouts.iter().map(RolloutView::state).filter(|state| fail_on.contains(state));
-    outcome.exit = failing.map(exit_of_state).fold(outcome.exit, Exit::worst);
+    outcome.exit = outcome.exit.worst(request.exit_of(&rollouts));
     Ok(outcome)
 }
 

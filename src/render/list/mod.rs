@@ -1,6 +1,7 @@
 //! `list` as a table and as documents.
 
 mod columns;
+pub mod contexts;
 mod watch;
 
 pub use columns::ListColumns;

@@ -1,9 +1,11 @@
 //! The facts of one rollout as they are shown: lines, rows, the job summary and JSON are forms of one view. The order of
 //! rollouts, trouble first, and how many are in each state.
 
+pub mod contexts;
 pub mod history;
 mod since;
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::Timestamp;
@@ -227,8 +229,9 @@ fn available(observation: &Observation, now: Timestamp) -> Option<i64> {
 /// Sorts rollouts: outages first, then by state, and within that the longest first. A rollout with a cause that needs a fix
 /// counts as stuck at once. In each state those with a cause other than a hold come first, then those with held pods. An
 /// unknown time comes last.
-pub fn sort(rollouts: &mut [RolloutView]) {
+pub fn sort<T: Borrow<RolloutView>>(rollouts: &mut [T]) {
     rollouts.sort_by_cached_key(|one| {
+        let one: &RolloutView = one.borrow();
         let has_cause = one.causes.iter().any(|cause| cause.severity != Severity::Hold);
         let state = match one.state() {
             RolloutState::Paused => RolloutState::Held, // a pause is a hold

@@ -1,0 +1,162 @@
+//! The contexts of a kubeconfig that patterns select.
+
+use std::collections::HashMap;
+
+use kube::config::Kubeconfig;
+
+use super::files;
+use super::overrides::Overrides;
+use crate::error::{Error, Result};
+use crate::world::Environment;
+
+/// The contexts that patterns select.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SelectedContexts {
+    /// Their names, in the order of the kubeconfig.
+    pub names: Vec<String>,
+    /// The contexts that are left out because another one has the same server, user and namespace: each with that one.
+    pub same: Vec<(String, String)>,
+}
+
+/// Selects contexts by names and globs (`*` and `?`). A pattern after `!` excludes. Without another pattern all contexts are
+/// selected.
+///
+/// # Errors
+/// When a file cannot be read, and when a pattern matches no context.
+pub fn select_contexts(
+    patterns: &[String],
+    overrides: &Overrides,
+    environment: &Environment,
+) -> Result<SelectedContexts> {
+    select(patterns, &files::read(overrides.kubeconfig.as_deref(), environment)?)
+}
+
+fn select(patterns: &[String], kubeconfig: &Kubeconfig) -> Result<SelectedContexts> {
+    let names: Vec<&str> = kubeconfig.contexts.iter().map(|named| named.name.as_str()).collect();
+    let (excluding, including): (Vec<_>, Vec<_>) =
+        patterns.iter().map(|pattern| pattern.trim()).partition(|pattern| pattern.starts_with('!'));
+    let excluding: Vec<_> = excluding.iter().map(|pattern| pattern.trim_start_matches('!')).collect();
+    let is_unused = |pattern: &&&str| !names.iter().any(|name| matches(pattern, name));
+    if let Some(pattern) = including.iter().chain(&excluding).find(is_unused) {
+        return Err(Error::usage(format!("the kubeconfig has no context {pattern:?}"))
+            .hint("kubectl config get-contexts"));
+    }
+    let is_selected = |name: &str| {
+        let any = |patterns: &[&str]| patterns.iter().any(|pattern| matches(pattern, name));
+        (including.is_empty() || any(&including)) && !any(&excluding)
+    };
+    let server_of = |cluster: &str| {
+        let cluster = kubeconfig.clusters.iter().find(|one| one.name == cluster)?.cluster.as_ref()?;
+        Some(cluster.server.as_deref()?.trim_end_matches('/'))
+    };
+    let (mut selected, mut known) = (SelectedContexts::default(), HashMap::new());
+    for named in kubeconfig.contexts.iter().filter(|named| is_selected(&named.name)) {
+        let context = named.context.as_ref();
+        let server = context.and_then(|context| server_of(&context.cluster));
+        let place = context.zip(server).map(|(context, server)| {
+            (server, context.user.as_deref(), context.namespace.as_deref().unwrap_or("default"))
+        });
+        match place.and_then(|place| known.insert(place, &named.name).map(|first| (place, first))) {
+            Some((place, first)) => {
+                known.insert(place, first);
+                selected.same.push((named.name.clone(), first.clone()));
+            }
+            None => selected.names.push(named.name.clone()),
+        }
+    }
+    if selected.names.is_empty() {
+        return Err(Error::usage("--contexts excludes every context").hint("kubectl config get-contexts"));
+    }
+    Ok(selected)
+}
+
+/// Whether a pattern matches a whole name. `*` stands for any characters, `?` for one.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut rest = name.chars();
+    let mut pattern = pattern.chars();
+    loop {
+        match pattern.next() {
+            None => return rest.as_str().is_empty(),
+            Some('*') => {
+                let (after, name) = (pattern.as_str(), rest.as_str());
+                let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+                return ends.rev().any(|at| name.get(at..).is_some_and(|end| matches(after, end)));
+            }
+            Some('?') if rest.next().is_some() => {}
+            Some(one) if one != '?' && rest.next() == Some(one) => {}
+            Some(_) => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selected(patterns: &[&str]) -> Result<SelectedContexts> {
+        let kubeconfig = Kubeconfig::from_yaml(
+            "
+contexts:
+- {name: prod-eu, context: {cluster: eu, user: dev}}
+- {name: prod-us, context: {cluster: us, user: dev}}
+- {name: admin-us, context: {cluster: us, user: admin}}
+- {name: again-us, context: {cluster: also-us, user: dev, namespace: default}}
+- {name: lost, context: {cluster: gone, user: dev}}
+clusters:
+- {name: eu, cluster: {server: 'https://eu'}}
+- {name: us, cluster: {server: 'https://us'}}
+- {name: also-us, cluster: {server: 'https://us/'}}
+",
+        );
+        select(&patterns.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(), &kubeconfig.unwrap())
+    }
+
+    #[test]
+    fn patterns_select_and_exclude_in_the_order_of_the_kubeconfig() {
+        for (patterns, names) in [
+            (&["prod-us", "prod-eu"][..], &["prod-eu", "prod-us"][..]),
+            (&["prod-*"], &["prod-eu", "prod-us"]),
+            (&["*-u?", "!admin-*"], &["prod-us"]),
+            (&["!*us"], &["prod-eu", "lost"]),
+            (&["lost"], &["lost"]),
+        ] {
+            assert_eq!(selected(patterns).unwrap().names, names, "{patterns:?}");
+        }
+    }
+
+    #[test]
+    fn one_place_counts_once() {
+        let all = selected(&["*"]).unwrap();
+        assert_eq!(all.names, ["prod-eu", "prod-us", "admin-us", "lost"]);
+        assert_eq!(all.same, [("again-us".to_owned(), "prod-us".to_owned())]);
+    }
+
+    #[test]
+    fn a_pattern_without_a_match_is_a_usage_error() {
+        for (patterns, message) in [
+            (&["prod-eu", "x*"][..], "the kubeconfig has no context \"x*\""),
+            (&["*", "!staging"], "the kubeconfig has no context \"staging\""),
+            (&["prod-eu", "!prod-*"], "--contexts excludes every context"),
+        ] {
+            let error = selected(patterns).unwrap_err();
+            assert_eq!((error.to_string().as_str(), error.exit().code()), (message, 2));
+        }
+    }
+
+    #[test]
+    fn a_glob_matches_the_whole_name() {
+        for (pattern, name, expected) in [
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*c", "abcd", false),
+            ("*", "", true),
+            ("?", "", false),
+            ("?", "é", true),
+            ("**a", "ba", true),
+            ("?*", "?", true),
+            ("a", "ab", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}
