@@ -6,6 +6,7 @@ use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 
+use super::finding::members;
 use crate::error::Error;
 use crate::model::cause::{Cause, Severity};
 use crate::model::change::restart::restart_command;
@@ -13,7 +14,6 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::Counts;
 use crate::model::status::stale_configuration::{STALE_CONFIG, StaleConfiguration};
 use crate::model::text::json::html_escaped;
-use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 
 /// Returns the facts of a rollout that all documents have in common.
@@ -124,9 +124,8 @@ pub(super) fn milliseconds(elapsed: Duration) -> u64 {
 /// Returns the document of an error, with the exit code that it causes.
 #[must_use]
 pub fn error_document(error: &Error, exit: u8) -> Value {
-    let message = without_secrets(&error.to_string());
-    let facts =
-        json!({"error": message, "reason": error.kind(), "hint": error.hint_text(), "exitCode": exit});
+    let mut facts = members(&error.into());
+    facts["exitCode"] = exit.into();
     document("Error", facts)
 }
 

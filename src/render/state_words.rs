@@ -46,10 +46,10 @@ pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext) ->
     }
 }
 
-/// Returns the error that a workload was deleted, in kubectl's words.
+/// Returns that a workload was deleted, in kubectl's words.
 pub(super) fn gone(name: &str, is_recreated: bool) -> String {
     let again = if is_recreated { ", and created again" } else { "" };
-    format!("error: object has been deleted{again}: {name}")
+    format!("object has been deleted{again}: {name}")
 }
 
 /// Returns the style of a state.

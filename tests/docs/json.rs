@@ -149,7 +149,7 @@ fn a_command_that_fails_has_each_error_in_its_document() {
         let errors = errors(&printed);
         assert_eq!(errors.len(), sentences.len(), "{line}: {}", output.transcript);
         for (error, sentence) in errors.iter().zip(sentences) {
-            assert_eq!((&error["error"], &error["exitCode"]), (&json!(sentence), &json!(exit)), "{line}");
+            assert_eq!((&error["message"], &error["exitCode"]), (&json!(sentence), &json!(exit)), "{line}");
         }
         let hints = output.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
         let in_document = errors.iter().filter_map(|error| error["hint"].as_str());
@@ -214,7 +214,7 @@ fn a_search_that_finds_nothing_prints_an_error_document() {
         assert_own_fit(&printed);
         assert_eq!(kinds_of(&printed), kinds, "{line}: {}", output.stdout);
         let expected = json!({"apiVersion": "rollout2/v1", "kind": "Error", "exitCode": 1, "reason": "not-found",
-            "error": "no workload found in namespace \"shop\"", "hint": null});
+            "severity": "error", "message": "no workload found in namespace \"shop\"", "hint": null});
         assert_eq!(errors(&printed), [&expected], "{line}");
         let allowed = run().arg("--allow-empty").run();
         assert_eq!(
@@ -229,7 +229,7 @@ fn a_search_that_finds_nothing_prints_an_error_document() {
             .run()
             .stdout,
     );
-    assert_eq!(everywhere[0]["error"], "no workload found");
+    assert_eq!(everywhere[0]["message"], "no workload found");
 }
 
 /// A bot posts the command that a person is told to type.

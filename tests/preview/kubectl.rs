@@ -183,7 +183,7 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     ended.ends(3);
     let document: Value = serde_json::from_str(&ended.stdout).unwrap();
     let error = document["items"].as_array().unwrap().last().unwrap();
-    assert!(error["error"].as_str().unwrap().starts_with("service/web: "), "no other item has it: {error}");
+    assert!(error["message"].as_str().unwrap().starts_with("service/web: "), "no other item has it: {error}");
     let refused = &document["items"][1];
     assert_eq!((&refused["outcome"], &refused["workload"]["name"]), (&json!("refused"), &json!("db")));
     assert_eq!(refused["message"], "spec: Forbidden: updates are forbidden");

@@ -118,7 +118,11 @@ async fn dry_run_reports_the_holder_of_the_lock() {
     let planned = cluster.run("step statefulset/db --dry-run -o json").await;
     let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
     let written = &plan["blockedBy"]["lastWrite"];
-    let facts = json!({"outcome": "stopped", "reason": "locked", "by": "ada@laptop", "lastWrite": written});
+    let facts = json!({
+        "outcome": "stopped", "severity": "held", "reason": "locked", "by": "ada@laptop", "lastWrite": written,
+        "message": "ada@laptop steps it, last write 10s ago; if that process has ended, use --take-over",
+        "hint": "to take it over: kubectl rollout2 step statefulset/db -n default --take-over",
+    });
     assert_eq!((&plan["blockedBy"], written.is_string()), (&facts, true));
 }
 

@@ -136,7 +136,7 @@ async fn plan_and_outcome_documents_have_the_documented_fields() {
     assert_eq!(plan["pods"], json!({"wanted": 3, "updated": 0}));
     assert_eq!(plan["batches"][0]["slots"], json!([{"name": "db-2", "state": "outdated"}]));
     for (args, exit, outcome, reason) in [
-        ("--timeout 1s --soak 1m", 3, "timed-out", json!(null)),
+        ("--timeout 1s --soak 1m", 3, "timed-out", json!("timed-out")),
         ("--skip-soak --check false", 4, "failed", json!("check")),
         ("--check ", 5, "stopped", json!("paused")),
     ] {

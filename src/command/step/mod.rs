@@ -114,7 +114,10 @@ async fn show_plan(
         Err(outcome) => {
             if request.output.is_document() {
                 let exit = context.exit(outcome.exit());
-                ui.out_streamed(&json::no_plan(workload, &outcome, exit.code()), &request.output);
+                ui.out_streamed(
+                    &json::no_plan(&Closing::before(workload, now), &outcome, exit.code()),
+                    &request.output,
+                );
                 return Ok(closed(outcome, exit));
             }
             let check = request.check();
@@ -130,7 +133,7 @@ async fn show_plan(
     ui.messages.lines_once(before_a_plan(workload).into_iter().chain(replaced_by_recorded(&observed)));
     ui.messages.lines(render::equal_goals(&view));
     if request.output.is_document() {
-        ui.out_streamed(&json::plan(workload, &view), &request.output);
+        ui.out_streamed(&json::plan(workload, &view, now), &request.output);
     } else {
         ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
         render::print_obstacles(workload, &view, now, ui);

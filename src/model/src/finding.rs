@@ -15,6 +15,8 @@ pub enum Severity {
     Note,
     /// A fact that can do harm.
     Warning,
+    /// Outdated pods are kept from updating, and the command stops.
+    Held,
     /// The command failed, or the rollout that it follows.
     Error,
 }
@@ -27,6 +29,7 @@ impl Severity {
             Self::Info => "info",
             Self::Note => "note",
             Self::Warning => "warning",
+            Self::Held => "held",
             Self::Error => "error",
         }
     }
@@ -70,6 +73,44 @@ pub enum Reason {
     NoCredentials,
     /// The API server will refuse every eviction.
     EvictionsRefused,
+    /// No pod is outdated, so there is nothing to step.
+    NothingOutdated,
+    /// The goal is reached, and the workload is held.
+    Reached,
+    /// Every pod is updated.
+    Complete,
+    /// A pause holds the workload.
+    Paused,
+    /// Another process holds the lock.
+    Locked,
+    /// The lock of this process was not released.
+    LockKept,
+    /// Another process took the plan over.
+    TakenOver,
+    /// A plan holds the workload, and releases no more pods.
+    Held,
+    /// As many pods are unavailable as may be.
+    Unhealthy,
+    /// The workload is scaled to 0 replicas.
+    NoReplicas,
+    /// The workload's own partition or node selector keeps the outdated pods.
+    PartitionReached,
+    /// No selected node has an outdated pod.
+    NotSelected,
+    /// The next pods are on nodes that are not ready.
+    NodeNotReady,
+    /// A batch, a check or a rollout failed.
+    Failed,
+    /// A rollback is complete.
+    RolledBack,
+    /// A rollback is not complete.
+    RollbackUnfinished,
+    /// A rollback did not start.
+    RollbackNotStarted,
+    /// The workload was deleted.
+    Deleted,
+    /// The workload was deleted, and created again.
+    Recreated,
     /// An error of this kind.
     #[serde(untagged)]
     Error(ErrorKind),

@@ -331,8 +331,8 @@ fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameConte
         }
         Outcome::Failed(RolloutFailure::Replaced(line)) => format!("error: {name}: {line}"),
         Outcome::Failed(failure) => format!("error: {name} failed: {}{last}", reason(failure)),
-        Outcome::Deleted => gone(&name, false),
-        Outcome::Recreated => gone(&name, true),
+        Outcome::Deleted => format!("error: {}", gone(&name, false)),
+        Outcome::Recreated => format!("error: {}", gone(&name, true)),
         Outcome::TimedOut(limit) => {
             let is_complete = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
             let last = match result.since_answer {

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Closing, hints};
+use super::Closing;
+use super::outcome::finding;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Lock, Pace, Reach};
 use crate::model::kind::Workload;
 use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
 };
+use crate::render::finding::members;
 use crate::render::json::{
     self, cause_json, event_document, merge, milliseconds, revision_json, workload_json,
 };
@@ -63,9 +65,8 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
 #[must_use]
 pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value {
     let Closing { workload, view, stepper, now, .. } = closing;
-    let mut document = event("ended", workload, *now, outcome_facts(outcome));
+    let mut document = event("ended", workload, *now, told(closing, outcome));
     document["exitCode"] = exit.into();
-    document["hint"] = hints::of(closing, outcome).into_iter().next().into();
     if let Some(unanswered) = stepper.map(Stepper::unanswered).filter(|pods| !pods.is_empty()) {
         document["unanswered"] = unanswered.into();
     }
@@ -81,21 +82,29 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value 
 
 /// Returns a plan before anything is written.
 #[must_use]
-pub fn plan(workload: &Workload, view: &PlanView) -> Value {
+pub fn plan(workload: &Workload, view: &PlanView, now: Now) -> Value {
     let mut document = plan_document(workload);
     merge(&mut document, plan_facts(view));
-    document["blockedBy"] =
-        view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
+    let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
+    let stops = view.stops.as_ref().map(|reason| told(&closing, &StepOutcome::Stopped(reason.clone())));
+    document["blockedBy"] = stops.into();
     document
 }
 
 /// Returns the document of a dry run that has no plan to show: its outcome, such as `nothing-outdated`.
 #[must_use]
-pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> Value {
-    let mut document = plan_document(workload);
+pub fn no_plan(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value {
+    let mut document = plan_document(closing.workload);
     document["exitCode"] = exit.into();
-    merge(&mut document, outcome_facts(outcome));
+    merge(&mut document, told(closing, outcome));
     document
+}
+
+/// Returns what the user is told of an outcome, with its facts. The reason of a failed batch is more than that of the finding.
+fn told(closing: &Closing<'_>, outcome: &StepOutcome) -> Value {
+    let mut members = members(&finding(closing, outcome));
+    merge(&mut members, outcome_facts(outcome));
+    members
 }
 
 fn event(event: &str, workload: &Workload, now: Now, facts: Value) -> Value {
@@ -190,7 +199,6 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
             facts["rollback"] = rollback.as_ref().map(rollback_facts).unwrap_or_default();
             facts
         }
-        StepOutcome::Error(error) => json!({"error": error.to_string()}),
         StepOutcome::TimedOut(limit) => json!({"limitSeconds": seconds(*limit)}),
         _ => json!({}),
     };
@@ -200,29 +208,24 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
 
 fn stopped_facts(reason: &StopReason) -> Value {
     match reason {
-        StopReason::Paused => json!({"reason": "paused"}),
-        StopReason::Locked(lock) => {
-            let mut facts = lock_facts(lock);
-            facts["reason"] = "locked".into();
-            facts
-        }
-        StopReason::TakenOver { by } => json!({"reason": "taken-over", "by": by}),
+        StopReason::Paused | StopReason::NoReplicas => json!({}),
+        StopReason::Locked(lock) => lock_facts(lock),
+        StopReason::TakenOver { by } => json!({"by": by}),
         StopReason::Changed { manager, changes, rolled_back_to, .. } => json!({
-            "reason": "changed", "manager": manager, "changes": changes,
+            "manager": manager, "changes": changes,
             "rolledBackTo": rolled_back_to.as_deref().map(revision_json),
         }),
         StopReason::Unhealthy { pods, allowed } => {
             let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "reason": why})).collect();
-            json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
+            json!({"unavailable": pods, "allowed": allowed})
         }
-        StopReason::NoReplicas => json!({"reason": "no-replicas"}),
         StopReason::OwnPartition { partition, outdated } => {
-            json!({"reason": "partition-reached", "partition": partition, "outdated": outdated})
+            json!({"partition": partition, "outdated": outdated})
         }
-        StopReason::NotSelected { others } => json!({"reason": "not-selected", "others": others}),
-        StopReason::OnUnreadyNodes(nodes) => json!({"reason": "node-not-ready", "nodes": nodes}),
+        StopReason::NotSelected { others } => json!({"others": others}),
+        StopReason::OnUnreadyNodes(nodes) => json!({"nodes": nodes}),
         StopReason::OnUnreadyNode { pod, node } => {
-            json!({"reason": "node-not-ready", "pod": pod, "node": node})
+            json!({"pod": pod, "node": node})
         }
     }
 }

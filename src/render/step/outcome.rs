@@ -3,6 +3,7 @@
 use super::words::{check_result, slots};
 use super::{Closing, hints, holder, last_write};
 use crate::model::engine::Now;
+use crate::model::finding::{Finding, Reason, Severity};
 use crate::model::hold::plan::{BatchFailure, is_rollback_held, is_rolling_back};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
@@ -10,61 +11,100 @@ use crate::model::step::{
 };
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
+use crate::render::finding::line;
 use crate::render::pods::names;
 use crate::render::state_words::gone;
 use crate::render::ui::Ui;
 
 /// Prints an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) {
+    let finding = finding(closing, outcome);
+    match outcome {
+        StepOutcome::NothingOutdated | StepOutcome::Reached { .. } | StepOutcome::Complete => {
+            ui.out_wrapped(&line(&finding));
+        }
+        StepOutcome::Error(_) => {}
+        _ => ui.messages.line(&line(&finding)),
+    }
+    if let StepOutcome::Stopped(StopReason::Unhealthy { pods, .. }) = outcome {
+        ui.messages.lines(pods.iter().map(|(pod, why)| match why.as_str() {
+            "" => format!("  ! {pod}"),
+            why => format!("  ! {pod}  {why}"),
+        }));
+    }
+    ui.messages.findings(&further(closing, outcome));
+    // A hint may have the command of a check, whose secrets are masked.
+    ui.messages.lines(hints::of(closing, outcome).iter().map(|hint| format!("hint: {hint}")));
+}
+
+/// Returns what the user is told of an outcome.
+pub(super) fn finding(closing: &Closing<'_>, outcome: &StepOutcome) -> Finding {
     let (workload, view) = (closing.workload, closing.view.as_ref());
     let name = workload.target();
-    match outcome {
-        StepOutcome::NothingOutdated => ui.out_wrapped(&format!("{name}: {}", nothing_outdated(workload))),
+    let finding = match outcome {
+        StepOutcome::NothingOutdated => {
+            Finding::info(Reason::NothingOutdated, nothing_outdated(workload)).about(name)
+        }
         StepOutcome::Reached { updated, of } => {
             let to = view.and_then(|view| view.to.as_deref()).unwrap_or("new");
-            ui.out_wrapped(&format!("{name} held: {updated} of {of} pods run revision {to}"));
+            Finding::info(Reason::Reached, format!("{name} held: {updated} of {of} pods run revision {to}"))
         }
-        StepOutcome::Complete => ui.out_wrapped(&format!("{name} stepped: {}", complete(workload))),
-        StepOutcome::Stopped(reason) => {
-            ui.messages.line(&stopped(workload, reason, closing.now));
-            if let StopReason::Unhealthy { pods, .. } = reason {
-                ui.messages.lines(pods.iter().map(|(pod, why)| match why.as_str() {
-                    "" => format!("  ! {pod}"),
-                    why => format!("  ! {pod}  {why}"),
-                }));
-            }
-            if hints::has_released_no_pod(workload, reason) {
-                ui.messages.line(&format!(
-                    "note: the plan of {name} is stored: its controller updates no more pods until the plan is continued or ended"
-                ));
-            }
+        StepOutcome::Complete => {
+            Finding::info(Reason::Complete, format!("{name} stepped: {}", complete(workload)))
         }
-        StepOutcome::Failed { failure, rollback } => {
-            ui.messages.line(&format!("error: {name}: {}", failed(failure.as_ref())));
-            match rollback {
-                Some(rollback) => ui.messages.line(&rolled_back(rollback)),
-                None if hints::is_held(workload) => ui.messages.line(&held_after_failure(view)),
-                None => {} // a check failed where no pod was outdated
-            }
+        StepOutcome::Stopped(reason) => stopped(workload, reason, closing.now),
+        StepOutcome::Failed { failure, .. } => {
+            Finding::error(Reason::Failed, failed(failure.as_ref())).about(name)
         }
         StepOutcome::TimedOut(limit) => {
-            let (limit, left) = (go_duration::short(*limit), left_behind(closing));
-            ui.messages.line(&format!("error: {name}: timed out after {limit}; {left}"));
+            let text = format!("timed out after {}; {}", go_duration::short(*limit), left_behind(closing));
+            Finding::error(Reason::TimedOut, text).about(name)
         }
         StepOutcome::Interrupted(stop) => {
-            ui.messages.line(&format!("{}: {name}: {}", stop.words(), left_behind(closing)));
+            let text = format!("{}: {name}: {}", stop.words(), left_behind(closing));
+            Finding::info(Reason::Interrupted, text)
         }
-        StepOutcome::Gone { recreated } => ui.messages.line(&gone(&name, *recreated)),
-        StepOutcome::Error(_) => {}
+        StepOutcome::Gone { recreated } => {
+            let reason = if *recreated { Reason::Recreated } else { Reason::Deleted };
+            Finding::error(reason, gone(&name, *recreated))
+        }
+        StepOutcome::Error(error) => return error.into(),
+    };
+    Finding { hint: hints::of(closing, outcome).into_iter().next(), ..finding }
+}
+
+/// Returns what else the user is told after an outcome.
+fn further(closing: &Closing<'_>, outcome: &StepOutcome) -> Vec<Finding> {
+    let workload = closing.workload;
+    let name = workload.target();
+    let mut findings = Vec::new();
+    match outcome {
+        StepOutcome::Stopped(reason) if hints::has_released_no_pod(workload, reason) => {
+            findings.push(Finding::note(Reason::Held, format!(
+                "the plan of {name} is stored: its controller updates no more pods until the plan is continued or ended"
+            )));
+        }
+        StepOutcome::Failed { rollback: Some(rollback), .. } => findings.push(rolled_back(rollback)),
+        // Without a hold, a check failed where no pod was outdated.
+        StepOutcome::Failed { rollback: None, .. } if hints::is_held(workload) => {
+            let text = match &closing.view {
+                Some(view) => format!(
+                    "no more pods are released; {} of {} run the new revision",
+                    view.updated, view.wanted
+                ),
+                None => "no more pods are released".to_owned(),
+            };
+            findings.push(Finding::note(Reason::Held, text));
+        }
+        _ => {}
     }
     let says_lock = matches!(outcome, StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_));
     let lock = workload.held().in_force().and_then(|hold| hold.lock.as_ref()).filter(|_| !says_lock);
     if lock.is_some_and(|lock| closing.stepper.is_some_and(|stepper| stepper.holder() == lock.holder)) {
-        ui.messages.line(&format!(
-            "warning: {name}: its lock was not released, so a step on another host needs --take-over"
-        ));
+        let text = "its lock was not released, so a step on another host needs --take-over";
+        findings.push(Finding::warning(Reason::LockKept, text).about(name));
     }
-    ui.messages.lines(hints::of(closing, outcome).iter().map(|hint| format!("hint: {hint}")));
+    findings
 }
 
 fn nothing_outdated(workload: &Workload) -> String {
@@ -149,43 +189,25 @@ fn under_way(view: Option<&PlanView>, unanswered: &[String]) -> String {
     }
 }
 
-fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
+fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> Finding {
     let name = workload.target();
+    let held = |reason, text| Finding::new(Severity::Held, reason, text).about(name.as_str());
     match reason {
-        StopReason::Paused => format!("held: {name}: the plan is paused, so no more pods are released"),
-        StopReason::Locked(lock) => format!(
-            "held: {name}: {} steps it{}; if that process has ended, use --take-over",
-            holder(lock),
-            last_write(lock, now)
-        ),
-        StopReason::TakenOver { by } => {
-            format!("held: {name}: {} took the plan over", by.as_deref().unwrap_or("another process"))
+        StopReason::Paused => {
+            held(Reason::Paused, "the plan is paused, so no more pods are released".to_owned())
         }
-        StopReason::Changed { manager, rolled_back_to: Some(revision), .. } => format!(
-            "stopped: {name} was rolled back to revision {revision} by {}; the rollback continues in the cluster",
-            manager.as_deref().unwrap_or("another client")
-        ),
-        StopReason::Changed { manager, changes, .. } => {
-            let changes =
-                if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
-            let what = format!("{name} was changed by {}", manager.as_deref().unwrap_or("another client"));
-            let keeps = match strategy::partition(workload) {
-                _ if strategy::is_on_delete(workload) => Some("is OnDelete".to_owned()),
-                partition => (partition > 0).then(|| format!("has partition {partition}")),
-            };
-            match keeps {
-                _ if hints::is_held(workload) => {
-                    format!("held: {what}, so no more pods are released{changes}")
-                }
-                Some(keeps) => {
-                    format!(
-                        "stopped: {what}; no plan holds it any more, but its update strategy {keeps}{changes}"
-                    )
-                }
-                None => format!(
-                    "stopped: {what} and is not held any more, so its rollout continues in the cluster{changes}"
-                ),
-            }
+        StopReason::Locked(lock) => {
+            let (by, written) = (holder(lock), last_write(lock, now));
+            let text = format!("{by} steps it{written}; if that process has ended, use --take-over");
+            held(Reason::Locked, text)
+        }
+        StopReason::TakenOver { by } => {
+            let by = by.as_deref().unwrap_or("another process");
+            held(Reason::TakenOver, format!("{by} took the plan over"))
+        }
+        StopReason::Changed { manager, changes, rolled_back_to, .. } => {
+            let (severity, text) = changed(workload, manager.as_deref(), changes, rolled_back_to.as_deref());
+            Finding::new(severity, Reason::Changed, text)
         }
         StopReason::Unhealthy { pods, allowed } => {
             let (count, are) = (plural(pods.len(), "pod"), if pods.len() == 1 { "is" } else { "are" });
@@ -194,27 +216,72 @@ fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
             } else {
                 format!(", the limit is {allowed} (--max-unavailable)")
             };
-            format!("held: {name}: {count} {are} unavailable{limit}: no pod is released")
+            held(Reason::Unhealthy, format!("{count} {are} unavailable{limit}: no pod is released"))
         }
-        StopReason::NoReplicas => format!(
-            "held: {name}: it is scaled to 0 replicas, so no pod is released; a scale-up creates every pod on the new revision"
-        ),
+        StopReason::NoReplicas => {
+            let text = "it is scaled to 0 replicas, so no pod is released; \
+                        a scale-up creates every pod on the new revision";
+            held(Reason::NoReplicas, text.to_owned())
+        }
         StopReason::OwnPartition { partition, outdated } => {
             let own = match partition {
                 0 => "node selector".to_owned(),
                 _ => format!("partition {partition}"),
             };
-            format!("held: {name}: its own {own} keeps {} outdated", plural(*outdated, "pod"))
+            let text = format!("its own {own} keeps {} outdated", plural(*outdated, "pod"));
+            held(Reason::PartitionReached, text)
         }
-        StopReason::NotSelected { others } => format!(
-            "held: {name}: no node that --node-selector selects has an outdated pod, {others} other nodes have one"
-        ),
+        StopReason::NotSelected { others } => {
+            let text = format!(
+                "no node that --node-selector selects has an outdated pod, {others} other nodes have one"
+            );
+            held(Reason::NotSelected, text)
+        }
         StopReason::OnUnreadyNodes(nodes) => {
             let count = plural(nodes.len(), "pod");
-            format!("held: {name}: skipped {count} on NotReady nodes: {}", names(nodes))
+            held(Reason::NodeNotReady, format!("skipped {count} on NotReady nodes: {}", names(nodes)))
         }
-        StopReason::OnUnreadyNode { pod, node } => format!(
-            "held: {name}: {pod} is next, its node {node} is NotReady, and the controller skips no pod"
+        StopReason::OnUnreadyNode { pod, node } => {
+            let text = format!("{pod} is next, its node {node} is NotReady, and the controller skips no pod");
+            held(Reason::NodeNotReady, text)
+        }
+    }
+}
+
+/// Returns what another client did to a plan, and whether the workload is still held.
+fn changed(
+    workload: &Workload,
+    manager: Option<&str>,
+    changes: &[String],
+    rolled_back_to: Option<&str>,
+) -> (Severity, String) {
+    let (name, by) = (workload.target(), manager.unwrap_or("another client"));
+    if let Some(revision) = rolled_back_to {
+        let text = format!(
+            "stopped: {name} was rolled back to revision {revision} by {by}; the rollback continues in the cluster"
+        );
+        return (Severity::Info, text);
+    }
+    let changes = if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
+    let keeps = match strategy::partition(workload) {
+        _ if strategy::is_on_delete(workload) => Some("is OnDelete".to_owned()),
+        partition => (partition > 0).then(|| format!("has partition {partition}")),
+    };
+    match keeps {
+        _ if hints::is_held(workload) => {
+            (Severity::Held, format!("{name} was changed by {by}, so no more pods are released{changes}"))
+        }
+        Some(keeps) => (
+            Severity::Info,
+            format!(
+                "stopped: {name} was changed by {by}; no plan holds it any more, but its update strategy {keeps}{changes}"
+            ),
+        ),
+        None => (
+            Severity::Info,
+            format!(
+                "stopped: {name} was changed by {by} and is not held any more, so its rollout continues in the cluster{changes}"
+            ),
         ),
     }
 }
@@ -236,25 +303,19 @@ fn failed(failure: Option<&BatchFailure>) -> String {
     if detail.is_empty() { failure.words() } else { format!("{}: {detail}", failure.words()) }
 }
 
-fn rolled_back(rollback: &RollbackOutcome) -> String {
+fn rolled_back(rollback: &RollbackOutcome) -> Finding {
     match rollback {
-        RollbackOutcome::Done { revision } => {
-            format!("error: rolled back to revision {revision}; it is neither held nor paused")
-        }
-        RollbackOutcome::Unfinished { revision, why } => {
-            format!("error: the rollback to revision {revision} is not complete: {why}")
-        }
-        RollbackOutcome::NotStarted(why) => format!("error: the rollback did not start: {why}"),
-    }
-}
-
-fn held_after_failure(view: Option<&PlanView>) -> String {
-    match view {
-        Some(view) => format!(
-            "note: no more pods are released; {} of {} run the new revision",
-            view.updated, view.wanted
+        RollbackOutcome::Done { revision } => Finding::error(
+            Reason::RolledBack,
+            format!("rolled back to revision {revision}; it is neither held nor paused"),
         ),
-        None => "note: no more pods are released".to_owned(),
+        RollbackOutcome::Unfinished { revision, why } => Finding::error(
+            Reason::RollbackUnfinished,
+            format!("the rollback to revision {revision} is not complete: {why}"),
+        ),
+        RollbackOutcome::NotStarted(why) => {
+            Finding::error(Reason::RollbackNotStarted, format!("the rollback did not start: {why}"))
+        }
     }
 }
 
