@@ -4,13 +4,13 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::model::api::managed_fields::last_author;
-use crate::model::hold::plan::{Hold, is_rolling_back};
+use crate::model::hold::plan::{Hold, is_rolling_back, lower_partition_by_hand};
 use crate::model::hold::{HeldBy, end_command, held_by, restored_words, step_command, surplus_pods};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::step::deletes_pods;
 use crate::model::text::plural::plural;
-use crate::model::text::shell_command::{Word, command};
+use crate::model::text::shell_command::command;
 use crate::render::age::age;
 use crate::render::pods::names;
 
@@ -108,19 +108,19 @@ pub fn restored(workload: &Workload, after: &Value) -> Option<String> {
 /// them.
 #[must_use]
 pub fn own_hold(workload: &Workload) -> Vec<String> {
-    let (hold, is_steppable, goal) = match held_by(workload) {
+    let (hold, update) = match held_by(workload) {
         Some(HeldBy::Partition(partition)) => {
-            (strategy::partition_words(partition), workload.kind().mechanism().is_ok(), "--to 100%")
+            (strategy::partition_words(partition), Some(lower_partition_by_hand(workload, 0)))
         }
-        Some(HeldBy::OnDelete) => ("OnDelete".to_owned(), deletes_pods(workload), "--all"),
+        Some(HeldBy::OnDelete) => {
+            let step = deletes_pods(workload).then(|| command("{} --all", [step_command(workload)]));
+            ("OnDelete".to_owned(), step)
+        }
         Some(HeldBy::Paused | HeldBy::Plan) | None => return Vec::new(),
     };
     let target = workload.target();
     let note = format!("note: {hold} of {target} is not a hold of pause or step, so resume does not end it");
-    let hint = is_steppable.then(|| {
-        let words = [step_command(workload), Word::command(goal, [])];
-        command("hint: to update the other pods: {} {}", words)
-    });
+    let hint = update.map(|update| format!("hint: to update the other pods: {update}"));
     std::iter::once(note).chain(hint).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::model::cause::causes_of_revision;
 use crate::model::change;
 use crate::model::change::undo::{Doubt, TargetRevision, Undo, UndoOptions};
 use crate::model::diff::{Diff, SecretValues};
-use crate::model::hold::plan::is_rollback_held;
+use crate::model::hold::plan::{is_rollback_held, lower_partition_by_hand};
 use crate::model::hold::{HeldBy, resume_command, step_command};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -139,7 +139,7 @@ pub fn hold_effect(workload: &Workload, undo: &Undo<'_>) -> Vec<String> {
     if undo.ends_hold.is_some() {
         return restored(workload, undo.patch.after()).into_iter().collect();
     }
-    let after = undo.below.as_ref().and_then(|_| Workload::of_json(undo.patch.after()));
+    let after = undo.stays_held.as_ref().and_then(|_| Workload::of_json(undo.patch.after()));
     let Some(after) = after else { return Vec::new() };
     let target = after.target();
     let held = format!(
@@ -191,7 +191,7 @@ pub fn kept_pods(observed: &Observation, undo: &Undo<'_>) -> Option<String> {
         let pods = Word::names(pods.map(|pod| pod.name.as_str()), "POD");
         (format!(": {pods}"), command("kubectl delete pod {}{}", [pods, after.in_namespace()]))
     } else {
-        (String::new(), command("{} --to 100%", [step_command(&after)]))
+        (String::new(), lower_partition_by_hand(&after, 0))
     };
     let (target, kept, label) = (after.target(), plural(kept, "pod"), undo.to.label());
     Some(format!(

@@ -134,7 +134,8 @@ async fn resume_reports_a_partition_that_it_does_not_end() {
     assert_eq!(
         output.stderr,
         "note: partition 3 of statefulset/db is not a hold of pause or step, so resume does not end it\n\
-         hint: to update the other pods: kubectl rollout2 step statefulset/db -n shop --to 100%\n"
+         hint: to update the other pods: kubectl patch statefulset/db -n shop --type=merge \
+         -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}'\n"
     );
     let output = run(&server, &["resume", "deployment/web"]).await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));

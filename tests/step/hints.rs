@@ -98,14 +98,26 @@ async fn resume_of_a_plan_that_is_not_paused_has_the_command_that_ends_it() {
 async fn the_original_partition_is_reported_with_a_hint() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
     let (cluster, db) = changed(3, &spec).await;
-    let output = cluster.run("step statefulset/db --all").await;
-    output.ends(0);
-    let message = "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated";
-    output.prints(message);
-    let below = "to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
-    assert_eq!(hints(&output.transcript), [below]);
-    cluster.run("step statefulset/db --to 100%").await.ends(0);
-    assert_eq!(cluster.object(&db)["spec"]["updateStrategy"], spec["updateStrategy"]);
+    let lower = "to update the pods that it keeps: kubectl patch statefulset/db -n default --type=merge \
+                 -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}'";
+    for (words, exit, message) in [
+        (
+            "--by 2 --no-canary",
+            0,
+            "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated",
+        ),
+        ("--all", 5, "its own partition 1 keeps 1 pod outdated"),
+        ("--to 100%", 5, "its own partition 1 keeps 1 pod outdated"),
+    ] {
+        let output = cluster.run(&format!("step statefulset/db {words}")).await;
+        output.ends(exit);
+        assert!(output.transcript.contains(message), "{}", output.transcript);
+        assert_eq!(hints(&output.transcript), [lower], "{words}");
+        assert_eq!(cluster.object(&db)["spec"]["updateStrategy"], spec["updateStrategy"]);
+    }
+    cluster.editor().patch(&db, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
+    cluster.advance(60).await;
+    cluster.run("step statefulset/db --all").await.ends(0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -176,8 +188,8 @@ async fn the_reported_partition_is_the_one_before_the_hold() {
     cluster.run("pause statefulset/db").await;
     let output = cluster.run("step statefulset/db").await;
     output.ends(0).prints("no pod is outdated at or above its own partition 1");
-    let below =
-        "hint: to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
+    let below = "hint: to update the pods that it keeps: kubectl patch statefulset/db -n default --type=merge \
+                 -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}'";
     let ends = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!(output.stderr.lines().collect::<Vec<_>>(), [below, ends], "{}", output.transcript);
 }

@@ -4,7 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod arguments;
-mod below_partition;
 mod check_recipes;
 mod checks;
 mod daemon_set;

@@ -85,7 +85,7 @@ impl Draw {
             words.check = check;
         }
         if kind == Kind::StatefulSet && dice.once_in(8) {
-            draw.goes_below(dice, replicas);
+            draw.ends_at_partition(dice, replicas);
         }
         if is_daemon_set && dice.once_in(3) {
             // Few of the faults above meet a deletion.
@@ -196,19 +196,12 @@ impl Draw {
         if self.has_two_hosts { number as u64 % 2 } else { 0 }
     }
 
-    /// A plan below an original partition that holds all pods, or all but the first, often with a rollback.
-    fn goes_below(&mut self, dice: &mut Dice, replicas: i64) {
+    /// A plan that asks for all pods, with an original partition that keeps some or all of them.
+    fn ends_at_partition(&mut self, dice: &mut Dice, replicas: i64) {
         self.words.reach = Some(Reach::To(Share::PerCent(100)));
         self.words.undo = Some(!dice.once_in(3));
-        let keeps_all = dice.once_in(2) || replicas < 3;
-        let partition = if keeps_all { replicas } else { replicas - 1 };
+        let partition = 1 + signed(dice.below(replicas.unsigned_abs()));
         self.created.spec["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
-        if !keeps_all {
-            // Else what is broken fails before it gets there.
-            self.words.batches = Some(Batches::By(Share::Pods(2)));
-            self.words.max_unavailable = Some(Share::Pods(2));
-            self.words.no_canary = true;
-        }
         if dice.once_in(2) {
             self.image = *dice.one_of(&BROKEN);
         }

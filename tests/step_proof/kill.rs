@@ -32,8 +32,8 @@ struct Scenario {
 
 #[derive(Clone, Copy, Debug)]
 enum Stepped {
-    /// Three pods, with the original partition.
-    StatefulSet { partition: i64 },
+    /// Three pods.
+    StatefulSet,
     /// Three pods, with a surge of one.
     Deployment,
 }
@@ -41,39 +41,32 @@ enum Stepped {
 impl Stepped {
     fn key(self) -> Key {
         match self {
-            Self::StatefulSet { .. } => key(&STATEFULSETS, "db"),
+            Self::StatefulSet => key(&STATEFULSETS, "db"),
             Self::Deployment => key(&DEPLOYMENTS, "web"),
         }
     }
 
     fn target(self) -> &'static str {
         match self {
-            Self::StatefulSet { .. } => "statefulset/db",
+            Self::StatefulSet => "statefulset/db",
             Self::Deployment => "deployment/web",
         }
     }
 }
 
 const TO_THE_END: Scenario = Scenario {
-    workload: Stepped::StatefulSet { partition: 0 },
+    workload: Stepped::StatefulSet,
     image: "app:2.0",
     words: "--by 2 --all --max-unavailable 2 --soak 1s --final-soak 1s",
     exit: 0,
 };
 const HELD: Scenario = Scenario {
-    workload: Stepped::StatefulSet { partition: 0 },
+    workload: Stepped::StatefulSet,
     image: "app:2.0-bad",
     words: "--by 1 --all --batch-timeout 12s --on-failure hold",
     exit: 4,
 };
 const UNDONE: Scenario = Scenario { words: "--by 1 --all --batch-timeout 12s --on-failure undo", ..HELD };
-/// Two pods at once, one of them below the set's own partition.
-const UNDONE_BELOW: Scenario = Scenario {
-    workload: Stepped::StatefulSet { partition: 2 },
-    words: "--by 2 --no-canary --max-unavailable 2 --to 100% --batch-timeout 12s --on-failure undo",
-    ..HELD
-};
-
 const DEPLOYMENT_TO_THE_END: Scenario = Scenario { workload: Stepped::Deployment, ..TO_THE_END };
 const DEPLOYMENT_HELD: Scenario = Scenario { workload: Stepped::Deployment, ..HELD };
 const DEPLOYMENT_UNDONE: Scenario = Scenario { workload: Stepped::Deployment, ..UNDONE };
@@ -121,10 +114,7 @@ impl Left {
 /// A workload of three pods that is paused, and changed.
 async fn paused(scenario: Scenario, cluster: &Cluster) {
     let set = match scenario.workload {
-        Stepped::StatefulSet { partition } => {
-            let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
-            cluster.stateful_set(3, &json!({"updateStrategy": own}))
-        }
+        Stepped::StatefulSet => cluster.stateful_set(3, &json!({})),
         Stepped::Deployment => {
             let own = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}});
             cluster.deployment(3, &json!({"strategy": own}))
@@ -231,7 +221,6 @@ killed_anywhere! {
     a_complete_step: TO_THE_END;
     a_failure_that_is_held: HELD;
     a_failure_that_is_rolled_back: UNDONE;
-    a_failure_below_the_partition_that_is_rolled_back: UNDONE_BELOW;
     a_complete_step_of_a_deployment: DEPLOYMENT_TO_THE_END;
     a_failure_of_a_deployment_that_is_held: DEPLOYMENT_HELD;
     a_failure_of_a_deployment_that_is_rolled_back: DEPLOYMENT_UNDONE;
@@ -241,16 +230,16 @@ killed_anywhere! {
 /// request and executes it without a pause in between.
 #[test]
 fn kill_9() {
-    let (start, expected) = UNDONE_BELOW.uninterrupted();
+    let (start, expected) = UNDONE.uninterrupted();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (left, before) = runtime.block_on(async {
         let controllers = Controllers::new().kubelet_timing(KubeletTiming::default());
         let setup = Cluster::built(start.builder()).namespace("default").controllers(controllers);
         let cluster = setup.served();
-        let before = UNDONE_BELOW.left(&cluster);
+        let before = UNDONE.left(&cluster);
         cluster.sim.fault(Fault::on(Requests::writes(), FaultAction::StallBody(0)).after(2));
-        let args = ["step", UNDONE_BELOW.workload.target()].into_iter();
-        let args = args.chain(UNDONE_BELOW.words.split_whitespace());
+        let args = ["step", UNDONE.workload.target()].into_iter();
+        let args = args.chain(UNDONE.words.split_whitespace());
         let mut process = Process::start(&mut cluster.process(args));
         let writes = || cluster.lines().iter().filter(|line| !line.starts_with("GET")).count();
         let third_write = async {
@@ -265,6 +254,6 @@ fn kill_9() {
     });
     in_paused_time(async || {
         let cluster = left.start();
-        UNDONE_BELOW.continues(&cluster, Processes::System, [&before, &expected], "kill -9").await;
+        UNDONE.continues(&cluster, Processes::System, [&before, &expected], "kill -9").await;
     });
 }

@@ -28,7 +28,7 @@ pub(super) struct PaceArgs {
 
     /// Release batches until this number of pods is updated
     ///
-    /// A StatefulSet with a partition is stepped down to that partition, and below it only with --to 100%.
+    /// A StatefulSet with a partition is stepped down to that partition, and never below it.
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "all", value_parser = to)]
     pub(super) to: Option<Reach>,
 

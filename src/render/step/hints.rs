@@ -1,7 +1,9 @@
 //! Hints: the command to type next.
 
 use super::Closing;
-use crate::model::hold::plan::{Hold, is_rollback_held, is_rolling_back, restore_by_hand};
+use crate::model::hold::plan::{
+    Hold, Reach, is_rollback_held, is_rolling_back, lower_partition_by_hand, restore_by_hand,
+};
 use crate::model::hold::{end_command, left_fields, resume_and, step_command_with};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, SlotState, StepOutcome, StopReason};
@@ -23,9 +25,9 @@ pub(super) fn of(closing: &Closing<'_>, outcome: &StepOutcome) -> Vec<String> {
         }
         StepOutcome::NothingOutdated if is_held_no_more(workload) => vec![end_leftover(workload)],
         StepOutcome::NothingOutdated => {
-            below_its_own_partition(workload, step).into_iter().chain(stays_held(workload)).collect()
+            below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
         }
-        StepOutcome::Complete => below_its_own_partition(workload, step).into_iter().collect(),
+        StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
         StepOutcome::Reached { .. } => vec![next_batch(view, step)],
         StepOutcome::Stopped(reason) if has_released_no_pod(workload, reason) => {
             let end = command(
@@ -87,13 +89,13 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason, st
                 ];
             }
             let again = if is_held(workload) {
-                "to continue with it as it is now: {}"
+                command("to continue with it as it is now: {}", [step])
             } else if keeps_every_outdated_pod(workload) {
-                "to step the pods below its partition too: {} --to 100%"
+                lower_partition(workload, 0)
             } else {
-                "to hold it again: {}"
+                command("to hold it again: {}", [step])
             };
-            let mut hints = vec![command(again, [step]), roll_back(workload, view)];
+            let mut hints = vec![again, roll_back(workload, view)];
             if is_held(workload) && workload.hold_blocks_availability() {
                 hints.push(command("to end the hold: {}", [end_command(workload)]));
             } else if left_fields(workload).is_some() {
@@ -121,9 +123,8 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason, st
             [Some(status(target)), ignoring_nodes_helps.then(ignore), hint].into_iter().flatten().collect()
         }
         StopReason::NoReplicas => vec![command("after a scale-up: {}", [step])],
-        StopReason::OwnPartition { .. } => {
-            vec![command("go below it; it is restored in the end: {} --to 100%", [step])]
-        }
+        StopReason::OwnPartition { partition: 0, .. } => Vec::new(),
+        StopReason::OwnPartition { .. } => vec![lower_partition(workload, kept_by_goal(view))],
         StopReason::NotSelected { .. } => vec![command("the other nodes: {} --node-selector=", [step])],
         StopReason::OnUnreadyNodes(nodes) => vec![get_nodes(nodes)],
         StopReason::OnUnreadyNode { node, .. } => vec![get_nodes(std::slice::from_ref(node))],
@@ -179,9 +180,22 @@ fn next_batch(view: Option<&PlanView>, step: Word) -> String {
     }
 }
 
-fn below_its_own_partition(workload: &Workload, step: Word) -> Option<String> {
+fn below_its_own_partition(workload: &Workload) -> Option<String> {
     let is_kept = strategy::partition(workload) > 0 && workload.counts().outdated() > 0;
-    is_kept.then(|| command("to step the pods below it too: {} --to 100%", [step]))
+    is_kept.then(|| lower_partition(workload, 0))
+}
+
+/// Returns the hint to update pods that the workload's own partition keeps: `step` releases none of them.
+fn lower_partition(workload: &Workload, kept: usize) -> String {
+    format!("to update the pods that it keeps: {}", lower_partition_by_hand(workload, kept))
+}
+
+/// Returns how many pods the goal of a command leaves outdated.
+fn kept_by_goal(view: Option<&PlanView>) -> usize {
+    match view.map(|view| (view.reach, view.wanted)) {
+        Some((Reach::To(amount), wanted)) => wanted.saturating_sub(amount.pods_of(wanted)),
+        _ => 0,
+    }
 }
 
 /// Whether every outdated pod is below the partition of the workload, so that a step releases none of them.

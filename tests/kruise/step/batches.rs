@@ -107,8 +107,7 @@ async fn a_goal_below_the_original_partition_is_not_reached() {
         for again in [false, true] {
             let output = web.run("step --to 5 --by 3").await;
             output.ends(5);
-            let held =
-                "its own partition 3 keeps 3 pods outdated\nhint: go below it; it is restored in the end";
+            let held = "its own partition 3 keeps 3 pods outdated\nhint: to update the pods that it keeps: kubectl patch ";
             assert!(output.stderr.contains(held), "{again}: {}", output.transcript);
             assert_eq!((web.pods().as_str(), web.strategy()), ("1.0 3/3, 2.0 3/3", before.clone()));
         }
@@ -120,7 +119,7 @@ async fn a_goal_below_the_original_partition_is_not_reached() {
 #[tokio::test(start_paused = true)]
 async fn a_pause_with_an_original_partition_is_taken_over() {
     let web = Web::changed(KINDS[0], 10, &json!({"partition": "20%"}), "app:2.0").await;
-    let output = web.run("step --all --by 3").await;
+    let output = web.run("step --to 8 --by 3").await;
     output.ends(0);
     let last = "every pod at or above its own partition 2 is updated, 2 pods below it stay outdated; the original \
                 update strategy is restored; it is neither held nor paused\n";

@@ -86,17 +86,19 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
         return Ok(());
     }
     let own = end.kind.kept(&draw.created.spec["updateStrategy"], end.replicas());
-    let goes_below = draw.words.reach == Some(Reach::To(Share::PerCent(100)));
     let is_all_kept = !end.is_daemon_set() && own >= end.replicas();
-    if is_all_kept && !goes_below {
+    if is_all_kept {
         return Ok(()); // its own partition lets no pod go
     }
     let is_refused = |process: &Process| process.transcript.contains("use --take-over"); // another one steps
     let processes = timeline.processes.iter().filter(|process| !is_refused(process));
     let exits: Vec<u8> = processes.filter_map(|process| process.exit).collect();
     // The own partition keeps pods outdated that the command wants to be updated.
-    let is_short = !goes_below
-        && matches!(draw.words.reach, Some(Reach::To(share)) if share.of(end.replicas()) > end.replicas() - own);
+    let is_short = match draw.words.reach {
+        Some(Reach::To(share)) => share.of(end.replicas()) > end.replicas() - own,
+        Some(Reach::All) => own > 0,
+        _ => false,
+    };
     let is_expected = |exit: &&u8| match exit {
         0 | 4 => true,
         3 => draw.words.timeout.is_some(),

@@ -281,7 +281,7 @@ causes! {
     (Partition, "partition", Hold,
         "A partition keeps pods on the old revision",
         "`partition` of the update strategy keeps pods on the old revision",
-        "`resume` ends the partition of `pause`. For your own: lower it, or `step --to 100%`"),
+        "`resume` ends the partition of `pause`. For your own: lower it"),
     (NodeSelector, "node-selector", Hold,
         "The node selector of the update strategy keeps pods on the old revision",
         "`selector` of the update strategy keeps pods on the old revision",

@@ -1,6 +1,6 @@
 //! When a batch has failed, and the rollback of the released pods to the stable revision of the plan.
 //!
-//! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
+//! The same code of a rollback serves `--on-failure undo` and `undo` of a plan. See
 //! `src/model/src/hold/plan/rollback.rs` for the annotation during a rollback.
 
 use super::action::Action;
@@ -91,8 +91,8 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
 
 const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";
 
-/// Writes the template of the stable revision. The same patch restores the original strategy, unless pods below the
-/// original partition must be rolled back too.
+/// Writes the template of the stable revision. The same patch restores the original strategy, unless that would keep
+/// released pods.
 pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Action {
     let not_started = |why: String| {
         let rollback = Some(RollbackOutcome::NotStarted(why));
@@ -109,18 +109,18 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     let Some(before) = before.filter(|before| !is_live(observed, before)) else {
         return not_started("the stable revision is not stored any more".to_owned());
     };
-    let (mut patch, below) = match undo(observed, before, &UndoOptions::default()) {
-        Ok(Undo { patch, below, .. }) => (patch, below),
+    let (mut patch, stays_held) = match undo(observed, before, &UndoOptions::default()) {
+        Ok(Undo { patch, stays_held, .. }) => (patch, stays_held),
         Err(error) => return not_started(error.to_string()),
     };
     let is_on_delete = state.hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
-    if is_on_delete && below.is_none() {
+    if is_on_delete && stays_held.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: Some(failure.clone()), rollback: Some(rollback) };
         return Action::write(Then::EndPlan(outcome), patch, None);
     }
     let plan = Plan { failure: failure.stored(), ..state.plan.clone() };
-    let fields = below.map(|below| below.set).unwrap_or_default();
+    let fields = stays_held.map(|hold| hold.set).unwrap_or_default();
     let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
     Action::write(Then::RollBack, patch, Some(hold))

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::outcome::StopReason;
 use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::hold::mechanism::State;
-use crate::hold::mechanism::partition::original_partition;
 use crate::hold::plan::Reach;
 use crate::hold::slot::{ExcludedBy, PodSlot};
 use crate::observation::pod_stage::PodStage;
@@ -45,7 +44,7 @@ pub(super) fn reason_to_stop<'s, 'a: 's>(
 /// would create pods below a partition from the old revision.
 pub(super) fn is_complete(state: &State<'_>) -> bool {
     let is_current = || state.workload().is_update_reported_stable();
-    state.observed.is_observed() && (original_partition(state) > 0 || is_current())
+    state.observed.is_observed() && (state.hold.original_partition(state.workload()) > 0 || is_current())
 }
 
 /// Returns the reason to stop where the original partition keeps more pods outdated than the goal of the command allows:
@@ -54,8 +53,12 @@ pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
     let slots = &state.slots;
     let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
     let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
-    let is_short = matches!(state.plan.reach, Some(Reach::To(_))) && !state.is_reached();
     let partition = state.hold.original_partition(state.workload());
+    let is_short = match state.plan.reach {
+        Some(Reach::To(_)) => !state.is_reached(),
+        Some(Reach::All) => partition > 0,
+        Some(Reach::Next) | None => false,
+    };
     (outdated > 0 && (is_short || slots.iter().all(is_kept)))
         .then_some(StopReason::OwnPartition { partition, outdated })
 }

@@ -16,7 +16,7 @@ use crate::hold;
 use crate::hold::held::Held;
 use crate::hold::mechanism::State;
 use crate::hold::mechanism::deletions::{UNKNOWN_NODE, check_node_flags};
-use crate::hold::plan::{Amount, Hold, Lock, Pace, Plan, Reach, StartRevision};
+use crate::hold::plan::{Hold, Lock, Pace, Plan, Reach, StartRevision};
 use crate::hold::slot::PodSlot;
 use crate::kind::fields::HoldFields;
 use crate::kind::update_budget::PodUpdatePolicy;
@@ -105,8 +105,7 @@ fn new_plan(options: &StepOptions, observed: &Observation) -> Plan {
     let reach = options.reach.unwrap_or(Reach::Next);
     let pace = options.pace.apply_to(Pace::default());
     let from = observed.stable().ok().map(|stable| stable.name.clone());
-    let plan = Plan::new(&template, from, pace, reach);
-    Plan { below_partition: goes_below_partition(options.reach), ..plan }
+    Plan::new(&template, from, pace, reach)
 }
 
 /// Continues the plan in force, unless it is paused or is for another template.
@@ -130,7 +129,6 @@ fn continue_plan(
                 failure: plan.failure.filter(|_| plan.rolling_back), // a failed batch is tried again
                 pace: options.pace.apply_to(plan.pace.with_floors()),
                 reach: Some(options.reach.or(plan.reach).unwrap_or(Reach::Next)),
-                below_partition: plan.below_partition || goes_below_partition(options.reach),
                 ..plan
             };
             let is_held = plan.rolling_back || hold.is_strategy_held(workload);
@@ -151,15 +149,11 @@ fn replace_plan(
     let workload = &observed.workload;
     let is_same_template = other.is_for_live_template(workload);
     let is_held = is_same_template && hold.is_strategy_held(workload);
-    let was_below = is_same_template
-        && other.below_partition
-        && strategy::partition(workload) < hold.original_partition(workload);
     let mut plan = new_plan(options, observed);
     // A rollback still goes to the revision before the replaced plan.
     let is_contradicted = matches!(StartRevision::of(observed, &other), StartRevision::Contradicted { .. });
     let from = other.from.filter(|from| !is_contradicted && is_replaced(observed, from));
     plan.from = from.or(plan.from);
-    plan.below_partition |= was_below;
     keep_hold(hold.with_plan(plan), Origin::Replaced, is_held, observed)
 }
 
@@ -191,11 +185,6 @@ fn fields_to_hold_now(observed: &Observation) -> Result<HoldFields, StepOutcome>
 fn is_replaced(observed: &Observation, name: &str) -> bool {
     let is_current = observed.revisions.current().is_some_and(|current| current.name == name);
     !is_current && observed.revisions.iter().any(|one| one.name == name)
-}
-
-/// Whether the command also releases pods below the original partition.
-fn goes_below_partition(reach: Option<Reach>) -> bool {
-    matches!(reach, Some(Reach::To(Amount::PerCent(100))))
 }
 
 fn another_template(workload: &Workload) -> StopReason {

@@ -48,8 +48,8 @@ pub struct Undo<'a> {
     pub effect: Effect,
     /// The hold that the rollback ends, if any.
     pub ends_hold: Option<Hold>,
-    /// The hold that stays until the pods below the original partition are rolled back too, without a lock.
-    pub below: Option<Hold>,
+    /// The hold that stays until all pods are rolled back, without a lock, where the original partition would keep some.
+    pub stays_held: Option<Hold>,
 }
 
 /// Whether the live template already equals the revision.
@@ -100,14 +100,14 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
         workload.held().readable()?.cloned().or_else(|| lost_hold(observation))
     };
     let planned = hold.as_ref().and_then(|_| Hold::of_plan(workload).ok().flatten());
-    let mut below = planned.and_then(|planned| planned.rolling_back_held(workload, &to.digest));
-    if let Some(below) = &mut below {
-        (below.lock, below.paused) = (None, false);
+    let mut stays_held = planned.and_then(|planned| planned.rolling_back_held(workload, &to.digest));
+    if let Some(stays_held) = &mut stays_held {
+        (stays_held.lock, stays_held.paused) = (None, false);
         require_fields(workload, &mut patch);
-        if hold.as_ref().is_some_and(|hold| hold.set != below.set) {
-            below.add_fields_to(workload, &mut patch);
+        if hold.as_ref().is_some_and(|hold| hold.set != stays_held.set) {
+            stays_held.add_fields_to(workload, &mut patch);
         }
-        below.store(workload, &mut patch);
+        stays_held.store(workload, &mut patch);
     } else if let Some(hold) = &hold {
         hold.end(workload, &mut patch);
     }
@@ -121,8 +121,8 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
         patch.set(FieldPath::annotation(UNDONE), undone.annotation().into());
     }
     let effect = Effect::of(observation, Some(to), patch.after());
-    let ends_hold = hold.filter(|_| below.is_none());
-    Ok(Undo { to, patch, effect, ends_hold, below })
+    let ends_hold = hold.filter(|_| stays_held.is_none());
+    Ok(Undo { to, patch, effect, ends_hold, stays_held })
 }
 
 /// Returns the patch that records the new use in the change-cause of a ControllerRevision. The
@@ -282,7 +282,7 @@ pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
 /// without it, the command would release what was rolled back to all pods.
 #[must_use]
 pub fn take_back_command(before: &Observation, undo: &Undo<'_>) -> Option<String> {
-    if undo.ends_hold.is_some() || undo.below.is_some() || before.workload.is_paused() {
+    if undo.ends_hold.is_some() || undo.stays_held.is_some() || before.workload.is_paused() {
         return None;
     }
     let current = before.revisions.current()?;

@@ -6,9 +6,7 @@
 
 use std::cmp::Reverse;
 
-use super::partition::{
-    has_partition_of, lower_partition, original_partition, partition_to_hold, released_from,
-};
+use super::partition::{has_partition_of, lower_partition, partition_to_hold, released_from};
 use super::{Mechanism, State};
 use crate::api::count::{as_count, as_number};
 use crate::api::patch::FieldPath;
@@ -41,13 +39,7 @@ impl Mechanism for Counts {
     }
 
     /// No pod is kept: the original partition keeps any pods of that number, so also released ones.
-    fn fields_of_rollback(
-        &self,
-        workload: &Workload,
-        _: &HoldFields,
-        original: &HoldFields,
-        _: bool,
-    ) -> Option<HoldFields> {
+    fn fields_of_rollback(&self, workload: &Workload, original: &HoldFields) -> Option<HoldFields> {
         let own = original.get(UPDATE_STRATEGY).map_or(0, |own| strategy::partition_of(workload, own));
         (own > 0).then(|| strategy::as_fields(workload, strategy::with_partition(workload, 0)))
     }
@@ -57,7 +49,8 @@ impl Mechanism for Counts {
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
         let workload = state.workload();
         let wanted = workload.wanted();
-        let (partition, original_partition) = (released_from(workload), original_partition(state));
+        let (partition, original_partition) =
+            (released_from(workload), state.hold.original_partition(workload));
         let selector = strategy::node_selector(workload);
         let selects = |pod: &Pod| selector.as_ref().is_none_or(|selector| selects(selector, state, pod));
         let (updated, outdated) = in_order_of_update(state, selects);

@@ -332,14 +332,8 @@ pub(crate) trait Mechanism: Sync {
     }
 
     /// Returns the fields that hold a workload while it is rolled back, if the original ones would leave released pods on
-    /// the failed revision. `is_below` tells whether the plan released pods below the original partition.
-    fn fields_of_rollback(
-        &self,
-        _workload: &Workload,
-        _held: &HoldFields,
-        _original: &HoldFields,
-        _is_below: bool,
-    ) -> Option<HoldFields> {
+    /// the failed revision.
+    fn fields_of_rollback(&self, _workload: &Workload, _original: &HoldFields) -> Option<HoldFields> {
         None
     }
 

@@ -1,13 +1,11 @@
 //! Ordinals: a partition below which a StatefulSet keeps its pods. `step` lowers it from the highest ordinal down.
 
-use super::partition::{
-    has_partition_of, lower_partition, original_partition, partition_to_hold, released_from,
-};
+use super::partition::{has_partition_of, lower_partition, partition_to_hold, released_from};
 use super::{Mechanism, State};
 use crate::api::patch::FieldPath;
 use crate::hold::plan::PlannedBatch;
 use crate::hold::slot::{ExcludedBy, PodSlot};
-use crate::kind::fields::{HoldFields, UPDATE_STRATEGY};
+use crate::kind::fields::HoldFields;
 use crate::kind::strategy::{ABOVE_EVERY_POD, ordinals};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -33,24 +31,12 @@ impl Mechanism for Ordinals {
         (strategy::partition_path(workload), None)
     }
 
-    /// The present partition, if the plan released pods below the original one.
-    fn fields_of_rollback(
-        &self,
-        workload: &Workload,
-        held: &HoldFields,
-        original: &HoldFields,
-        is_below: bool,
-    ) -> Option<HoldFields> {
-        let own = original.get(UPDATE_STRATEGY).map_or(0, |own| strategy::partition_of(workload, own));
-        (is_below && strategy::partition(workload) < own).then(|| held.clone())
-    }
-
     /// Returns a slot for each ordinal, highest first.
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
         let workload = state.workload();
         let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
         let ordinals = ordinals(workload.object(), start, workload.wanted());
-        let (partition, own) = (released_from(workload), original_partition(state));
+        let (partition, own) = (released_from(workload), state.hold.original_partition(workload));
         let mut pods: Vec<_> =
             state.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
         pods.sort_by_key(|(ordinal, _)| *ordinal);

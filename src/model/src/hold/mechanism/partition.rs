@@ -64,8 +64,3 @@ pub(super) fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option
 pub(super) fn released_from(workload: &Workload) -> i64 {
     if strategy::is_on_delete(workload) { strategy::ABOVE_EVERY_POD } else { strategy::partition(workload) }
 }
-
-/// Returns the partition below which the plan releases no pod.
-pub(crate) fn original_partition(state: &State<'_>) -> i64 {
-    if state.plan.below_partition { 0 } else { state.hold.original_partition(state.workload()) }
-}

@@ -125,6 +125,15 @@ pub fn restore_by_hand(workload: &Workload, original: &Value) -> Option<String> 
     Some(patch_command(workload, &patch))
 }
 
+/// Returns the kubectl command that lowers the partition of a workload, so that its controller keeps only this many pods
+/// outdated.
+#[must_use]
+pub fn lower_partition_by_hand(workload: &Workload, kept: usize) -> String {
+    let field = strategy::partition_path(workload);
+    let patch = field.members().iter().rev().fold(json!(kept), |value, member| json!({member: value}));
+    patch_command(workload, &patch)
+}
+
 /// Returns the kubectl command that applies a merge patch.
 fn patch_command(workload: &Workload, patch: &Value) -> String {
     let words = [workload.command_target(), Word::text(&go_json(patch), "PATCH")];

@@ -4,9 +4,8 @@
 //! without `step`. The annotation stays, with `rollingBack`, until a second patch removes it after all pods are rolled
 //! back. If the process dies before, the next `step` writes the second patch.
 //!
-//! The original strategy may leave released pods on the failed revision: those that a plan with `--to 100%` released
-//! below the original partition of the StatefulSet, and any where the partition counts pods. In this case a lower
-//! partition holds until they are rolled back, and the second patch restores the strategy too.
+//! Where the original partition counts pods, it may leave released pods on the failed revision. In this case a partition of 0
+//! holds until they are rolled back, and the second patch restores the strategy too.
 //!
 //! The annotation names the revision from which the plan began, and a rollback writes its template. A client that may write
 //! annotations could so choose a template, by the rights of the user who continues the plan. [`StartRevision`] tells
@@ -48,10 +47,9 @@ impl Hold {
     /// revision.
     #[must_use]
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
-        let plan = self.plan.as_ref().filter(|_| self.is_in_force(workload))?;
+        self.plan.as_ref().filter(|_| self.is_in_force(workload))?;
         let mechanism = workload.mechanism().ok()?;
-        let set = mechanism.fields_of_rollback(workload, &self.set, &self.strategy, plan.below_partition)?;
-        Some(self.rolling_back(template, set))
+        Some(self.rolling_back(template, mechanism.fields_of_rollback(workload, &self.strategy)?))
     }
 
     /// Returns the hold during the rollback to a template, by these fields; by none if the patch of the rollback restores the

@@ -33,9 +33,6 @@ pub struct Plan {
     /// The goal of the running or interrupted command; none once it is reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<Reach>,
-    /// Whether the plan also releases pods below the original partition.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub below_partition: bool,
     /// Whether the pods are rolled back to the stable revision. Otherwise batches are released.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rolling_back: bool,
@@ -80,7 +77,6 @@ impl Plan {
             from,
             pace,
             reach: Some(reach),
-            below_partition: false,
             rolling_back: false,
             last_batch: None,
             failure: None,
@@ -283,7 +279,6 @@ mod tests {
                 evict: true,
             },
             reach: Some(Reach::To(Amount::PerCent(100))),
-            below_partition: true,
             rolling_back: true,
             last_batch: Some(PlannedBatch {
                 number: 2,

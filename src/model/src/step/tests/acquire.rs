@@ -1,12 +1,12 @@
 //! Acquiring the lock: what a command finds, continues, replaces or refuses.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
-use crate::hold::plan::{Amount, HOLD_ANNOTATION, PaceFlags, Reach};
+use crate::hold::plan::{Amount, HOLD_ANNOTATION, PaceFlags};
 use crate::step::*;
 
 fn is_usage(end: &StepOutcome) -> bool {
@@ -127,24 +127,6 @@ fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
     assert_eq!(began, Some((Origin::Replaced, vec!["db-4".to_owned()])));
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 5 });
     assert_eq!(fixture.begun(), ["1 db-3"]);
-}
-
-/// Also below the original partition: the plan waits for the pods that were released there.
-#[test]
-fn a_new_plan_goes_below_the_original_partition_only_if_pods_were_released_there() {
-    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
-    for (pods, expected) in [(2, Value::Null), (3, json!(true))] {
-        let whole = StepOptions { reach: Some(Reach::To(Amount::PerCent(100))), ..StepOptions::default() };
-        let mut fixture = StepperFixture::of(whole, FakeCluster::paused_with(4, &own));
-        (0..1000).find(|_| {
-            fixture.pass(1);
-            fixture.cluster.on(2) == pods
-        });
-        let mut fixture =
-            fixture.then("two", StepOptions { new_plan: true, take_over: true, ..StepOptions::default() });
-        fixture.pass(1);
-        assert_eq!(fixture.cluster.hold().unwrap()["plan"]["belowPartition"], expected, "{pods}");
-    }
 }
 
 #[test]

@@ -137,21 +137,19 @@ fn batches_have_the_requested_sizes() {
 }
 
 #[test]
-fn a_partitioned_set_is_stepped_to_its_partition_and_further_only_on_request() {
+fn a_partitioned_set_is_stepped_to_its_partition() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
     let mut fixture = StepperFixture::of(all_by(5), FakeCluster::paused_with(5, &own));
-    assert_eq!(fixture.run(), StepOutcome::Complete);
+    let kept = StepOutcome::Stopped(StopReason::OwnPartition { partition: 3, outdated: 3 });
+    assert_eq!(fixture.run(), kept);
     assert_eq!((fixture.cluster.on(2), &fixture.cluster.object["spec"]["updateStrategy"]), (2, &own));
     assert_eq!(fixture.cluster.hold(), None);
-    let mut fixture = fixture.then("two", all_by(5));
-    assert_eq!(fixture.run(), StepOutcome::NothingOutdated);
-    let options = StepOptions { reach: Some(Reach::To(Amount::PerCent(100))), ..all_by(5) };
-    let mut fixture = fixture.then("three", options);
-    assert_eq!(fixture.run(), StepOutcome::Complete);
-    assert_eq!((fixture.cluster.on(2), &fixture.cluster.object["spec"]["updateStrategy"]), (5, &own));
-    fixture.cluster.pods.remove(&0);
-    (0..10).for_each(|_| fixture.cluster.tick());
-    assert_eq!(fixture.cluster.on(2), 5);
+    let to_all = Some(Reach::To(Amount::PerCent(100)));
+    for (reach, end) in [(Some(Reach::All), &kept), (to_all, &kept), (None, &StepOutcome::NothingOutdated)] {
+        fixture = fixture.then("two", StepOptions { reach, ..all_by(5) });
+        assert_eq!(fixture.run(), *end, "{reach:?}");
+    }
+    assert_eq!((fixture.cluster.on(2), &fixture.cluster.object["spec"]["updateStrategy"]), (2, &own));
 }
 
 /// The controller had deleted the pod before it observed the hold. The first batch lowers the partition over it.

@@ -2,13 +2,13 @@
 
 mod acquire;
 mod batches;
-mod below_partition;
 mod checks;
 mod daemon_set;
 mod external_changes;
 mod failures;
 mod fake_cluster;
 mod fixture;
+mod held_rollback;
 mod lost_memory;
 mod observation;
 mod outages;

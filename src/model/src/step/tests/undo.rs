@@ -1,8 +1,8 @@
-//! `undo` of a plan that released pods below the original partition.
+//! `undo` of a plan, also one whose original partition would keep released pods.
 
-use super::below_partition::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, lock, seconds};
+use super::held_rollback::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::observation::template;
 use crate::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::engine::Now;
@@ -13,13 +13,13 @@ use crate::step::*;
 fn write_undo(cluster: &mut FakeCluster) {
     let observed = cluster.observed();
     let target = TargetRevision::Default.find(&observed).unwrap();
-    let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
-    assert_eq!((below.unwrap().original_partition(&observed.workload), ends_hold), (3, None));
+    let Undo { patch, stays_held, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
+    assert_eq!((stays_held.unwrap().original_partition(&observed.workload), ends_hold), (3, None));
     cluster.write(&patch);
 }
 
 #[test]
-fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
+fn undo_rolls_back_what_the_original_partition_would_keep_and_step_ends_its_hold() {
     for is_paused in [false, true] {
         let mut fixture = refused_at_2();
         fixture.stepper = Stepper::new(StepOptions::default(), lock("two"), fixture.cluster.workload());
@@ -34,7 +34,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
         (0..60).for_each(|_| fixture.cluster.tick());
         assert_eq!(
             (fixture.cluster.on(1), fixture.cluster.partition()),
-            (5, 2),
+            (5, 0),
             "the controller rolls the pods back"
         );
         let mut fixture = fixture.then("three", StepOptions::default());
@@ -61,7 +61,7 @@ fn a_preview_reports_a_rollback() {
     assert!(
         matches!(
             seen,
-            Err(StepOutcome::Failed { failure: Some(BatchFailure::Check { batch: Some(3), .. }), .. })
+            Err(StepOutcome::Failed { failure: Some(BatchFailure::Check { batch: Some(2), .. }), .. })
         ),
         "{seen:?}"
     );
@@ -75,7 +75,7 @@ fn undo_does_not_reverse_an_interrupted_rollback() {
     assert!(is_live(&observed, target));
 }
 
-/// A StatefulSet whose plan released nothing below the partition: `undo` ends the hold in its one patch.
+/// A StatefulSet: `undo` ends the hold in its one patch.
 #[test]
 fn an_undo_to_the_first_revision_is_no_mere_change() {
     for (image, expected) in [(1, Some("1".to_owned())), (3, None)] {
@@ -84,8 +84,8 @@ fn an_undo_to_the_first_revision_is_no_mere_change() {
         if image == 1 {
             let observed = fixture.cluster.observed();
             let target = TargetRevision::Default.find(&observed).unwrap();
-            let Undo { patch, below, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
-            assert_eq!(below, None);
+            let Undo { patch, stays_held, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
+            assert_eq!(stays_held, None);
             fixture.cluster.write(&patch);
         } else {
             fixture.cluster.change("/spec/template", template(3));

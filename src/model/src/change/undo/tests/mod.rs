@@ -172,19 +172,18 @@ fn the_plan_of_a_deployment_is_not_kept_for_another_template() {
 /// A kind of OpenKruise is paused by a field of its own, and held by its whole strategy.
 #[test]
 fn a_rollback_that_stays_held_tests_the_strategy_of_the_hold() {
-    let strategy =
-        |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
+    let strategy = |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition, "unorderedUpdate": {}}});
     let mut observation = observation("StatefulSet", &json!({"spec": {"updateStrategy": strategy(4)}}));
     let mut object = observation.workload.object().json().clone();
     object["apiVersion"] = "apps.kruise.io/v1beta1".into();
     let workload = Workload::of_json(&object).unwrap();
     let plan = Plan::new(&workload.template_digest(), Some("w-1".to_owned()), Pace::default(), Reach::All);
     let fields = HoldFields::from([("updateStrategy", strategy(1))]);
-    let hold = Hold::new(&workload, fields.clone()).with_plan(Plan { below_partition: true, ..plan });
+    let hold = Hold::new(&workload, fields.clone()).with_plan(plan);
     observation.workload =
         Workload::of_json(hold.into_patch(&workload, Some(fields)).unwrap().1.after()).unwrap();
     let undo = undone(&observation, &UndoOptions::default());
-    assert_eq!(undo.patch.after()["spec"]["updateStrategy"], strategy(1));
+    assert_eq!(undo.patch.after()["spec"]["updateStrategy"], strategy(0));
     let test = json!({"op": "test", "path": "/spec/updateStrategy", "value": strategy(1)});
     assert!(undo.patch.operations().contains(&test), "{:?}", undo.patch.operations());
 }

@@ -1,4 +1,4 @@
-//! Rollbacks of pods below the original partition.
+//! Rollbacks that stay held: the original partition counts pods, and would keep some on the failed revision.
 
 use serde_json::{Value, json};
 
@@ -13,12 +13,15 @@ use crate::hold::{Resume, resume};
 use crate::step::*;
 
 fn own() -> Value {
-    json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}})
+    json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3, "unorderedUpdate": {}}})
 }
 
-/// Five pods, of which the original partition holds three, to be stepped with `--to 100%`.
+/// Five pods, of which the original partition keeps any three.
 fn cluster() -> FakeCluster {
-    FakeCluster::paused_with(5, &own())
+    let mut cluster = FakeCluster::new(5, &own());
+    cluster.object["apiVersion"] = "apps.kruise.io/v1beta1".into();
+    cluster.pause();
+    cluster
 }
 
 fn to_the_last(on_failure: OnFailure) -> StepOptions {
@@ -29,32 +32,32 @@ fn to_the_last(on_failure: OnFailure) -> StepOptions {
         check: Some("ab".to_owned()),
         ..PaceFlags::default()
     };
-    StepOptions { pace: given, reach: Some(Reach::To(Amount::PerCent(100))), ..StepOptions::default() }
+    StepOptions { pace: given, reach: Some(Reach::All), ..StepOptions::default() }
 }
 
-/// The same plan up to db-2, whose check fails.
+/// Such a plan whose second batch fails its check.
 pub(super) fn refused_at_2() -> StepperFixture {
     let mut fixture = StepperFixture::of(to_the_last(OnFailure::Undo), cluster());
-    while fixture.cluster.partition() > 2 {
+    while fixture.begun().len() < 2 {
         fixture.pass(1);
     }
     fixture.check = CheckResult::Failed(Some(1));
     fixture
 }
 
-/// The same plan during its rollback, when db-4 was just deleted.
+/// The same plan during its rollback, when the first pod was just deleted.
 pub(super) fn during_rollback() -> StepperFixture {
     let mut fixture = refused_at_2();
     while fixture.cluster.update() == 2 {
         fixture.pass(1);
     }
     fixture.pass(2);
-    assert_eq!((fixture.cluster.partition(), fixture.stepper.outcome()), (2, None));
+    assert_eq!((fixture.cluster.partition(), fixture.stepper.outcome()), (0, None));
     fixture
 }
 
 fn refused(rollback: RollbackOutcome) -> StepOutcome {
-    let failure = BatchFailure::Check { batch: Some(3), result: CheckResult::Failed(Some(1)), failures: 1 };
+    let failure = BatchFailure::Check { batch: Some(2), result: CheckResult::Failed(Some(1)), failures: 1 };
     StepOutcome::Failed { failure: Some(failure), rollback: Some(rollback) }
 }
 
@@ -73,16 +76,15 @@ pub(super) fn is_as_it_was(cluster: &FakeCluster) {
 }
 
 #[test]
-fn pods_released_below_the_original_partition_are_rolled_back_too() {
+fn pods_that_the_original_partition_would_keep_are_rolled_back_too() {
     let mut fixture = refused_at_2();
     assert_eq!(fixture.run(), refused(done()));
     is_as_it_was(&fixture.cluster);
 }
 
 #[test]
-fn stuck_pods_below_the_original_partition_are_replaced() {
-    let mut fixture = refused_at_2();
-    fixture.check = CheckResult::Passed;
+fn stuck_pods_of_a_rollback_are_replaced() {
+    let mut fixture = StepperFixture::of(to_the_last(OnFailure::Undo), FakeCluster::paused(5));
     fixture.bound = None;
     while fixture.cluster.on(2) < 3 {
         fixture.pass(1);
@@ -93,7 +95,7 @@ fn stuck_pods_below_the_original_partition_are_replaced() {
         panic!("{end:?}")
     };
     assert_eq!(back.as_ref(), Some(&done()));
-    is_as_it_was(&fixture.cluster);
+    assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
     let heals = fixture.reports.iter().filter_map(|event| match event {
         StepReport::ReplacesStuckPod(pod) => Some(pod.name.as_str()),
         _ => None,
@@ -104,8 +106,7 @@ fn stuck_pods_below_the_original_partition_are_replaced() {
 /// The controller took the failed revision for the current one: every pod ran it.
 #[test]
 fn a_failure_after_the_last_batch_rolls_back_every_pod() {
-    let mut fixture = refused_at_2();
-    fixture.check = CheckResult::Passed;
+    let mut fixture = StepperFixture::of(to_the_last(OnFailure::Undo), FakeCluster::paused(5));
     while fixture.cluster.partition() > 0 {
         fixture.pass(1);
     }
@@ -115,13 +116,14 @@ fn a_failure_after_the_last_batch_rolls_back_every_pod() {
         matches!(end, StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { .. }), .. }),
         "{end:?}"
     );
-    is_as_it_was(&fixture.cluster);
+    assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
     assert_eq!(fixture.cluster.object["status"]["currentRevision"], "db-1");
 }
 
 #[test]
-fn a_rollback_above_the_original_partition_is_one_patch() {
-    let mut fixture = StepperFixture::of(to_the_last(OnFailure::Undo), cluster());
+fn a_rollback_above_a_partition_of_ordinals_is_one_patch() {
+    let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
+    let mut fixture = StepperFixture::of(to_the_last(OnFailure::Undo), FakeCluster::paused_with(5, &own));
     while fixture.cluster.partition() > 3 {
         fixture.pass(1);
     }
@@ -134,7 +136,8 @@ fn a_rollback_above_the_original_partition_is_one_patch() {
         "the controller rolls the pods back"
     );
     fixture.run();
-    is_as_it_was(&fixture.cluster);
+    assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
+    assert_eq!(fixture.cluster.object["spec"]["updateStrategy"], own);
 }
 
 #[test]
@@ -168,7 +171,9 @@ fn a_rollback_survives_lost_answers_and_an_unreachable_server() {
 fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
     let mut fixture = during_rollback();
     fixture.cluster.pause();
-    assert_eq!(fixture.run(), refused(unfinished("the plan was paused meanwhile")));
+    // The partition of a rollback keeps no pod, so that the pause writes the kind's own field.
+    let why = "another client changed the strategy or the annotation meanwhile";
+    assert_eq!(fixture.run(), refused(unfinished(why)));
     assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
     let mut fixture = fixture.then("two", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
@@ -250,12 +255,7 @@ fn an_interrupted_rollback_releases_the_lock() {
 
 #[test]
 fn a_controller_that_is_not_complete_has_the_same_timeout() {
-    let mut fixture = refused_at_2();
-    fixture.check = CheckResult::Passed;
-    while fixture.cluster.partition() > 0 {
-        fixture.pass(1);
-    }
-    fixture.check = CheckResult::Failed(Some(1));
+    let mut fixture = during_rollback();
     while fixture.cluster.on(1) < 5 {
         fixture.pass(1);
     }
