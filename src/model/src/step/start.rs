@@ -16,7 +16,7 @@ use crate::hold;
 use crate::hold::held::Held;
 use crate::hold::mechanism::State;
 use crate::hold::mechanism::deletions::{UNKNOWN_NODE, check_node_flags};
-use crate::hold::plan::{Hold, Lock, Pace, Plan, Reach, StartRevision};
+use crate::hold::plan::{Hold, Lock, Pace, Plan, Reach};
 use crate::hold::slot::PodSlot;
 use crate::kind::fields::HoldFields;
 use crate::kind::update_budget::PodUpdatePolicy;
@@ -134,27 +134,22 @@ fn continue_plan(
             let is_held = plan.rolling_back || hold.is_strategy_held(workload);
             keep_hold(hold.with_plan(plan), Origin::Plan, is_held, observed)
         }
-        hold if options.new_plan => replace_plan(options, observed, hold, plan),
+        hold if options.new_plan => replace_plan(options, observed, hold, &plan),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
     }
 }
 
-/// Replaces a plan. Released slots stay released: for the same template, the strategy that holds is kept.
+/// Replaces a plan by one that begins like a first plan. Released slots stay released: for the same template, the fields that
+/// hold are kept.
 fn replace_plan(
     options: &StepOptions,
     observed: &Observation,
     hold: Hold,
-    other: Plan,
+    other: &Plan,
 ) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
-    let is_same_template = other.is_for_live_template(workload);
-    let is_held = is_same_template && hold.is_strategy_held(workload);
-    let mut plan = new_plan(options, observed);
-    // A rollback still goes to the revision before the replaced plan.
-    let is_contradicted = matches!(StartRevision::of(observed, &other), StartRevision::Contradicted { .. });
-    let from = other.from.filter(|from| !is_contradicted && is_replaced(observed, from));
-    plan.from = from.or(plan.from);
-    keep_hold(hold.with_plan(plan), Origin::Replaced, is_held, observed)
+    let is_held = other.is_for_live_template(workload) && hold.is_strategy_held(workload);
+    keep_hold(hold.with_plan(new_plan(options, observed)), Origin::Replaced, is_held, observed)
 }
 
 /// Keeps a workload held by its live fields if these hold it, and holds it as it stands otherwise. A strategy that another
@@ -179,12 +174,6 @@ fn fields_to_hold_now(observed: &Observation) -> Result<HoldFields, StepOutcome>
     let fields = hold::refuse_lost_annotation(observed)
         .and_then(|()| hold::holding_fields(observed, &observed.workload));
     fields.map_err(StepOutcome::Error)
-}
-
-/// Whether a revision is stored, and its template is not the live one.
-fn is_replaced(observed: &Observation, name: &str) -> bool {
-    let is_current = observed.revisions.current().is_some_and(|current| current.name == name);
-    !is_current && observed.revisions.iter().any(|one| one.name == name)
 }
 
 fn another_template(workload: &Workload) -> StopReason {
