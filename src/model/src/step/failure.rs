@@ -105,10 +105,12 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     let Some(from) = &state.plan.from else {
         return not_started("it is not known which revision served when the plan began".to_owned());
     };
-    let before = observed.revisions.iter().find(|one| one.name == *from);
-    let Some(before) = before.filter(|before| !is_live(observed, before)) else {
+    let Some(before) = observed.revisions.iter().find(|one| one.name == *from) else {
         return not_started("the stable revision is not stored any more".to_owned());
     };
+    if is_live(observed, before) {
+        return not_started("the revision that the plan began from is the live one".to_owned());
+    }
     let (mut patch, stays_held) = match undo(observed, before, &UndoOptions::default()) {
         Ok(Undo { patch, stays_held, .. }) => (patch, stays_held),
         Err(error) => return not_started(error.to_string()),

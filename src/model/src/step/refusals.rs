@@ -6,11 +6,10 @@ use crate::api::count::as_count;
 use crate::change::effect::UpdatedPods;
 use crate::diff::pod_update::needs_only_resize;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hold::plan::{Amount, BatchSize, OnFailure, Plan, Reach, StartRevision};
+use crate::hold::plan::{Amount, BatchSize, Plan, Reach};
 use crate::kind::owners::refuse_driven;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
-use crate::revision::Revision;
 use crate::text::shell_command::command;
 
 /// Refuses options that are invalid for this workload or these permissions.
@@ -87,36 +86,6 @@ pub(super) fn check_not_blank(options: &StepOptions, has_plan: bool) -> Result<(
     }
     Err(Error::usage("--check '' removes the check of a plan, and there is no plan")
         .hint("leave out --check"))
-}
-
-/// Refuses to continue a plan that would roll back to a revision that nothing but its annotation shows to be the stable
-/// one. The user may request a rollback to one that no pod contradicts.
-pub(super) fn check_start(options: &StepOptions, plan: &Plan, observed: &Observation) -> Result<()> {
-    let workload = &observed.workload;
-    let from = observed.revisions.iter().find(|one| plan.from.as_ref() == Some(&one.name));
-    let (target, from) = (workload.target(), from.map(Revision::label).unwrap_or_default());
-    let words = [workload.command_target()];
-    match StartRevision::of(observed, plan) {
-        StartRevision::Contradicted { by } => {
-            let by = by.join(", ");
-            let message = format!(
-                "the plan of {target} names revision {from} as the one before it, but the outdated pods run revision {by}"
-            );
-            let hint = command("to begin a new plan from them: kubectl rollout2 step {} --new-plan", words);
-            Err(Error::new(ErrorKind::Refused, message).hint(hint))
-        }
-        StartRevision::Unknown
-            if plan.pace.on_failure == OnFailure::Undo && options.pace.on_failure.is_none() =>
-        {
-            let message = format!(
-                "the plan of {target} would roll back to revision {from}, which no pod runs and which is not the one \
-                 before the live one"
-            );
-            let hint = command("to hold instead: kubectl rollout2 step {} --on-failure hold", words);
-            Err(Error::new(ErrorKind::Refused, message).hint(hint))
-        }
-        StartRevision::Unknown | StartRevision::Confirmed => Ok(()),
-    }
 }
 
 fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {

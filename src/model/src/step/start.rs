@@ -6,7 +6,7 @@ use super::event::{Origin, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::obstacle::own_partition_reached;
 use super::outcome::{StepOutcome, StopReason};
-use super::refusals::{check_in_place, check_not_blank, check_options, check_repeated, check_start};
+use super::refusals::{check_in_place, check_not_blank, check_options, check_repeated};
 use super::state_of;
 use super::world::World;
 use crate::api::managed_fields::{last_author, last_template_author};
@@ -123,7 +123,6 @@ fn continue_plan(
         hold if plan.is_for_live_template(workload) && !options.new_plan => {
             if !plan.rolling_back {
                 check_repeated(options, &plan, workload).map_err(StepOutcome::Error)?;
-                check_start(options, &plan, observed).map_err(StepOutcome::Error)?;
             }
             let plan = Plan {
                 failure: plan.failure.filter(|_| plan.rolling_back), // a failed batch is tried again

@@ -4,7 +4,7 @@
 use crate::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
 use crate::api::patch::FieldPath;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hold::plan::{StartRevision, is_rolling_back};
+use crate::hold::plan::is_rolling_back;
 use crate::kind::Workload;
 use crate::observation::Observation;
 use crate::revision::{Revision, RevisionWord};
@@ -147,22 +147,10 @@ fn revision_before_hold(observation: &Observation) -> Result<Option<&Revision>> 
     let Some(hold) = observation.workload.held().in_force() else { return Ok(None) };
     let Some(plan) = &hold.plan else { return Ok(observation.stable().ok()) };
     let Some(from) = &plan.from else { return Ok(None) };
-    if let StartRevision::Contradicted { by } = StartRevision::of(observation, plan) {
-        return Err(contradicted_start(&observation.workload, from, &by));
-    }
     match observation.revisions.iter().find(|one| one.name == *from) {
         Some(one) => Ok(Some(one).filter(|one| !observation.revisions.is_current(one))),
         None => Err(plan_revision_not_stored(&observation.workload, from)),
     }
-}
-
-fn contradicted_start(workload: &Workload, from: &str, by: &[String]) -> Error {
-    let sentence = format!(
-        "the plan of {} names {from} as the revision before it, but the outdated pods run revision {}",
-        workload.target(),
-        by.join(", ")
-    );
-    Error::new(ErrorKind::Refused, sentence).hint(choose_one(workload))
 }
 
 fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {

@@ -33,5 +33,5 @@ pub use pace::{
 };
 pub(crate) use patch::require_fields;
 pub use patch::{guarded, lower_partition_by_hand, restore_by_hand};
-pub use rollback::{StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
+pub use rollback::{completed_rollback, is_rollback_held, is_rolling_back};
 pub use schema::{BatchFailure, CheckResult, LONGEST_TEXT, Lock, MAX_PODS, Plan, PlannedBatch};

@@ -7,16 +7,13 @@
 //! Where the original partition counts pods, it may leave released pods on the failed revision. In this case a partition of 0
 //! holds until they are rolled back, and the second patch restores the strategy too.
 //!
-//! The annotation names the revision from which the plan began, and a rollback writes its template. A client that may write
-//! annotations could so choose a template, by the rights of the user who continues the plan. [`StartRevision`] tells
-//! whether the revisions and their pods confirm it.
+//! The annotation names the revision from which the plan began, and a rollback writes its template. It must be stored, and not be
+//! the live one. Whoever may write the annotation may write the template too.
 
-use super::schema::Plan;
 use crate::hold::held::Hold;
 use crate::kind::Workload;
 use crate::kind::fields::HoldFields;
 use crate::observation::Observation;
-use crate::revision::Revision;
 use crate::text::json::Digest;
 
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
@@ -67,86 +64,5 @@ impl Hold {
     #[must_use]
     pub fn holds_nothing(&self) -> bool {
         self.is_rolling_back() && self.set.are_absent()
-    }
-}
-
-/// What the revisions and their pods show about the revision from which a plan began.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StartRevision {
-    /// It still serves, or it is the one before the live one while no other revision has a pod. Also without a revision
-    /// in the plan, or in the cluster, to roll back to.
-    Confirmed,
-    /// No outdated pod is left, and the revision is not the one before the live one.
-    Unknown,
-    /// Outdated pods run other revisions.
-    Contradicted {
-        /// The labels of the revisions that they run.
-        by: Vec<String>,
-    },
-}
-
-impl StartRevision {
-    /// Compares the revision of a plan with those that the outdated pods run: the ready ones first.
-    #[must_use]
-    pub fn of(observed: &Observation, plan: &Plan) -> Self {
-        let replaced = || observed.replaced_revisions();
-        let is_start = |revision: &&Revision| plan.from.as_ref() == Some(&revision.name);
-        if !replaced().any(|revision| is_start(&revision)) {
-            return Self::Confirmed;
-        }
-        let count = observed.pod_counts_or_status();
-        let mut running: Vec<_> = replaced().filter(|revision| count(revision).ready > 0).collect();
-        if running.is_empty() {
-            running = replaced().filter(|revision| count(revision).total > 0).collect();
-        }
-        match replaced().next_back().filter(|_| running.is_empty()) {
-            Some(newest) if is_start(&newest) => Self::Confirmed,
-            Some(_) => Self::Unknown,
-            None if running.iter().any(is_start) => Self::Confirmed,
-            None => Self::Contradicted { by: running.iter().map(|revision| revision.label()).collect() },
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::hold::plan::{Pace, Reach};
-    use crate::observation::fixture::{self, pod, revision, template};
-
-    /// A Deployment with the revisions 1 to 4, of which 4 is the live one, and pods by revision and readiness.
-    fn observation(pods: &[(i64, bool)]) -> Observation {
-        let image = |number: i64| template(&format!("app:{number}"));
-        let name = |number: i64| format!("web-{number}");
-        let object = json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u"}, "spec": {"template": image(4)}});
-        let revisions = (1..=4).map(|number| revision(&name(number), number, &image(number)));
-        let pods = pods.iter().map(|(number, ready)| pod("Deployment", "p", &name(*number), *ready));
-        fixture::observation(&object, revisions, pods)
-    }
-
-    #[test]
-    fn the_revision_of_a_plan_is_one_that_serves() {
-        let contradicted = |by: &[&str]| StartRevision::Contradicted {
-            by: by.iter().map(|label| (*label).to_owned()).collect(),
-        };
-        for (from, pods, expected) in [
-            (2, &[(2, true), (4, true)][..], StartRevision::Confirmed),
-            (2, &[(2, true), (3, true), (4, true)], StartRevision::Confirmed),
-            (1, &[(2, true), (3, true), (4, true)], contradicted(&["2", "3"])),
-            (1, &[(1, false), (2, true), (4, true)], contradicted(&["2"])),
-            (2, &[(2, false), (4, true)], StartRevision::Confirmed),
-            (1, &[(2, false), (4, true)], contradicted(&["2"])),
-            (3, &[(4, true)], StartRevision::Confirmed),
-            (1, &[(4, true)], StartRevision::Unknown),
-            (4, &[(1, true)], StartRevision::Confirmed), // the live one, to which nothing rolls back
-            (9, &[(1, true)], StartRevision::Confirmed), // not stored
-        ] {
-            let observed = observation(pods);
-            let digest = observed.workload.template_digest();
-            let plan = Plan::new(&digest, Some(format!("web-{from}")), Pace::default(), Reach::Next);
-            assert_eq!(StartRevision::of(&observed, &plan), expected, "{from} {pods:?}");
-        }
     }
 }

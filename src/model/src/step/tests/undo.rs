@@ -6,7 +6,7 @@ use super::held_rollback::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::observation::template;
 use crate::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::engine::Now;
-use crate::hold::plan::{BatchFailure, CheckResult, HOLD_ANNOTATION, is_rollback_held};
+use crate::hold::plan::{BatchFailure, CheckResult, is_rollback_held};
 use crate::step::*;
 
 /// Writes the patch of `undo`.
@@ -94,20 +94,4 @@ fn an_undo_to_the_first_revision_is_no_mere_change() {
         let StepOutcome::Stopped(StopReason::Changed { rolled_back_to, .. }) = end else { panic!("{end:?}") };
         assert_eq!(rolled_back_to, expected);
     }
-}
-
-/// Any client that may write annotations can change the revision there.
-#[test]
-fn undo_refuses_a_plan_that_the_outdated_pods_contradict() {
-    let mut cluster = FakeCluster::paused(4);
-    cluster.change("/spec/template", template(3));
-    cluster.tick();
-    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
-    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 4 });
-    let mut hold = fixture.cluster.hold().unwrap();
-    assert_eq!(hold["plan"]["from"], "db-1");
-    hold["plan"]["from"] = "db-2".into();
-    fixture.cluster.object["metadata"]["annotations"][HOLD_ANNOTATION] = hold.to_string().into();
-    let error = TargetRevision::Default.find(&fixture.cluster.observed()).unwrap_err();
-    assert!(error.to_string().ends_with("but the outdated pods run revision 1"), "{error}");
 }
