@@ -156,8 +156,8 @@ impl Counted {
         self.is_disturbed = false;
         // A write may be on its way when another client scales. Its process knew the number of pods before or after that.
         let known = scene.views().map(World::replicas).chain([after.replicas()]);
-        let (least, of) = known.fold((i64::MAX, 0), |(least, of), one| (least.min(one), of.max(one)));
-        let share = if least == after.replicas() { goal } else { scaled_up(goal, least, after.replicas()) };
+        let (fewest, of) = known.fold((i64::MAX, 0), |(fewest, of), one| (fewest.min(one), of.max(one)));
+        let share = if fewest == after.replicas() { goal } else { scaled_up(goal, fewest, after.replicas()) };
         self.most = if is_deployment { share.max(updated) } else { most + recreated(after) };
         let end = if is_deployment { i64::MAX } else { released_by(batch, after) };
         self.batch = Some(Batch { goal, of, end });
