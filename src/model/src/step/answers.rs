@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::engine::{GIVE_UP_AFTER, InFlight, Phase, Stepper};
 use super::event::{Reply, Request, StepReport, Then, Write};
-use super::memory::SlotWaits;
+use super::memory::Stall;
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::reconcile::cut_short;
 use crate::cause::container_logs::LogLines;
@@ -125,7 +125,7 @@ impl Stepper {
         if self.unrefreshed_since.take().is_some()
             && let Some(state) = self.cluster.state(self.memory.forced, now)
         {
-            self.memory.slot_waits.continue_after_outage(state.batch_limit());
+            self.memory.stall.continue_after_outage(state.batch_limit());
         }
         true
     }
@@ -279,11 +279,11 @@ impl Stepper {
             // The time limit of a rollback that another process began starts again with the lock.
             Then::AcquireLock(reports) => {
                 self.reporter.reports.extend(reports.iter().cloned());
-                memory.slot_waits = SlotWaits::default();
+                memory.stall = Stall::default();
             }
             // Without a --timeout from now on. A command that has ended meanwhile has begun the rollback.
             Then::RollBack => {
-                memory.slot_waits = SlotWaits::default();
+                memory.stall = Stall::default();
                 self.report_begun_rollback(write);
             }
         }

@@ -117,10 +117,10 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
 }
 
 /// Whether an unavailable pod is [`YOUNG`], or terminates and its deletion deadline has not passed. After another change of
-/// the template, the pods of a batch may be replaced once more. A slot whose pods are replaced again and again has a limit.
+/// the template, the pods of a batch may be replaced once more. Pods that are replaced again and again have a limit.
 fn is_starting(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let now = state.now.server_time;
-    let is_late = memory.slot_waits.is_late(&slot.key, state.batch_limit());
+    let is_late = memory.stall.is_over(state.batch_limit());
     slot.pod.filter(|_| !is_late).is_some_and(|pod| {
         !pod.terminating && is_younger(state, pod, YOUNG)
             || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
@@ -138,7 +138,7 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
     let limit = state.batch_limit();
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
     let has_fatal_cause = fatal_causes(state, memory).next().is_some();
-    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.slot_waits.is_late(&slot.key, limit)
+    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.stall.is_over(limit)
 }
 
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not

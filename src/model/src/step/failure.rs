@@ -57,22 +57,21 @@ pub(super) fn fatal_causes<'m>(state: &State<'_>, memory: &'m Memory) -> impl It
     fatal.filter(move |cause| cause.pods.is_empty() || cause.pods.iter().any(is_required))
 }
 
-/// Decides when slots are late: awaited for the timeout. The batch has failed if it began with one of them, whose pod runs the
-/// new revision or was replaced for it. Otherwise the plan stops for other slots that are late, or whose unavailable pods
-/// leave no room: they are no fault of the new revision. Without such slots the controller or an eviction is too slow.
+/// Decides when no pod became healthy for the timeout. The batch has failed if a pod of it that runs the new revision, or was
+/// replaced for it, is not healthy. Otherwise the plan stops for other pods that are not healthy, or leave no room: they are no
+/// fault of the new revision. Without such pods the controller or an eviction is too slow.
 fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Action> {
     let after = state.batch_limit();
-    let is_late = |slot: &PodSlot<'_>| state.is_awaited(slot) && memory.slot_waits.is_late(&slot.key, after);
-    let late: Vec<_> = state.slots.iter().filter(|slot| is_late(slot)).collect();
-    if late.is_empty() {
+    if !memory.stall.is_over(after) {
         return None;
     }
+    let awaited: Vec<_> = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
     let fail = |slots: Vec<&PodSlot<'_>>| {
         let pods = slots.into_iter().map(PodSlot::label).collect();
         Some(Action::Fail(BatchFailure::TimedOut { batch, after, pods }))
     };
-    let failed: Vec<_> =
-        late.iter().copied().filter(|slot| slot.is_in_last_batch && slot.is_replaced()).collect();
+    let is_failed = |slot: &&PodSlot<'_>| slot.is_in_last_batch && slot.is_replaced();
+    let failed: Vec<_> = awaited.iter().copied().filter(is_failed).collect();
     if !failed.is_empty() {
         return fail(failed);
     }
@@ -80,11 +79,11 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
     let blocks = |slot: &&PodSlot<'_>| {
         let takes_room = has_no_room && slot.is_unavailable(state.pace());
         let is_released_by_batch = slot.is_in_last_batch && slot.is_released;
-        !is_released_by_batch && (takes_room || state.is_required(slot) && is_late(slot))
+        !is_released_by_batch && (takes_room || state.is_required(slot) && !slot.is_healthy())
     };
     let others: Vec<_> = state.slots.iter().filter(blocks).collect();
     if others.is_empty() {
-        return fail(late);
+        return fail(awaited);
     }
     Some(Action::stop(reason_to_stop(state, others)))
 }
@@ -150,7 +149,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
         return Action::end_plan(outcome, state.hold, workload);
     }
-    if memory.slot_waits.is_over(state.batch_limit()) {
+    if memory.stall.is_over(state.batch_limit()) {
         let not_current = "the controller does not report the revision as the current one";
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }

@@ -1,6 +1,6 @@
 //! What only this process knows of a plan. The next process has its own, and waits longer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::action::Action;
@@ -13,7 +13,6 @@ use crate::engine::{Effects, Now};
 use crate::follow::{CauseLedger, ProgressClock};
 use crate::hold::mechanism::State;
 use crate::hold::plan::{BatchFailure, Lock};
-use crate::hold::slot::PodSlot;
 use crate::observation::Observation;
 use crate::revision::Revision;
 use crate::status::verdict;
@@ -24,9 +23,6 @@ pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 
 /// How long a kubelet may need to report its pods after an outage of the API server.
 const REPORT_TIME: Duration = Duration::from_secs(60);
-
-/// What a rollback waits for instead of slots.
-const ROLLBACK: &str = "rollback";
 
 /// How long a fatal cause may last, as with `--fail-fast`.
 const FATAL_CAUSE_GRACE: Duration = Duration::from_secs(30);
@@ -40,7 +36,7 @@ pub(super) struct Memory {
     /// Whether to skip the rest of the soak: `--skip-soak`, until a soak begins.
     pub(super) skip_soak: bool,
     /// How long the batch or the rollback in progress has been waiting for its next pod. Soaking does not count.
-    pub(super) slot_waits: SlotWaits,
+    pub(super) stall: Stall,
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
@@ -65,15 +61,15 @@ pub(super) struct BatchMemory {
     pub(super) is_finished_here: bool,
 }
 
-/// How long a batch or a rollback has been waiting for its pods since one was ready for the first time.
+/// How long a batch or a rollback has waited since a pod became healthy for the first time.
 #[derive(Debug, Default)]
-pub(super) struct SlotWaits {
-    /// The slots whose pods were ready before, by key.
-    ready: BTreeSet<String>,
-    /// How long each slot was awaited since then, by key. Interruptions of several pods do not add up.
-    waited: BTreeMap<String, Duration>,
-    /// The slots that are awaited, and when they were observed last.
-    awaited: BTreeSet<String>,
+pub(super) struct Stall {
+    /// The pods that were healthy before, by uid; of a rollback, how many.
+    healthy: BTreeSet<String>,
+    waited: Duration,
+    /// Whether something was awaited at the last observation.
+    is_waiting: bool,
+    /// The last observation.
     observed: Duration,
 }
 
@@ -99,14 +95,14 @@ impl Memory {
     /// Records that a batch is stored.
     pub(super) fn record_begun(&mut self, forced: Option<usize>) {
         self.forced = forced;
-        (self.batch, self.slot_waits) = (BatchMemory::default(), SlotWaits::default());
+        (self.batch, self.stall) = (BatchMemory::default(), Stall::default());
         (self.skip_soak, self.force) = (false, false);
     }
 
     /// Records that the end of the batch is stored.
     pub(super) fn record_finished(&mut self) {
         self.batch = BatchMemory { is_finished_here: true, ..BatchMemory::default() };
-        self.slot_waits = SlotWaits::default();
+        self.stall = Stall::default();
         self.forced = None;
     }
 
@@ -115,15 +111,12 @@ impl Memory {
     pub(super) fn observe(&mut self, state: &State<'_>) -> Option<StepReport> {
         let now = state.now.elapsed;
         let interruption = self.soak.observe(state.soaking(), now);
-        let released = state.slots.iter().filter(|slot| slot.is_released);
-        let released: BTreeSet<_> = released.map(|slot| slot.key.as_str()).collect();
-        self.slot_waits.ready.retain(|key| released.contains(key.as_str())); // a scale-down removed the others
-        let ready = state.soaking().filter(|slot| slot.is_healthy()).map(|slot| &slot.key);
-        // Between two batches any unavailable pod may be the one that the plan waits for.
-        let may_be_awaited = |slot: &PodSlot<'_>| state.present_batch.is_none() && !slot.is_available;
-        let awaited = state.slots.iter().filter(|slot| state.is_awaited(slot) || may_be_awaited(slot));
-        self.slot_waits.observe(ready, awaited.map(|slot| slot.key.as_str()), now);
         let is_moving = state.is_moving();
+        let healthy = state.soaking().filter(|slot| slot.is_healthy()).filter_map(|slot| slot.pod);
+        // Between two batches any unavailable pod may be the one that the plan waits for.
+        let is_waiting =
+            is_moving || state.present_batch.is_none() && state.unavailable_slots().next().is_some();
+        self.stall.observe(healthy.map(|pod| pod.uid.as_str()), is_waiting, now);
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
@@ -135,7 +128,7 @@ impl Memory {
     /// Records how many pods are rolled back. Returns the report of a new rollback.
     pub(super) fn observe_rollback(&mut self, state: &State<'_>) -> Option<StepReport> {
         let back = (0..state.returned_pods().0).map(|pod| pod.to_string());
-        self.slot_waits.observe(back, [ROLLBACK], state.now.elapsed);
+        self.stall.observe(back, true, state.now.elapsed);
         let rollback = &mut self.rollback;
         if rollback.revision.is_some() {
             return None;
@@ -181,11 +174,11 @@ impl Memory {
     pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
         let limit = state.batch_limit();
         if state.plan.rolling_back {
-            return self.slot_waits.due(limit);
+            return self.stall.due(limit);
         }
         let soaked = (!state.is_moving()).then(|| state.now.elapsed.saturating_add(self.soak_left(state)));
         let wave = self.batch.last_wave.map(|last| last + WAVE_PAUSE);
-        let dues = [soaked, self.slot_waits.due(limit), self.check_due(state), wave];
+        let dues = [soaked, self.stall.due(limit), self.check_due(state), wave];
         dues.into_iter().flatten().filter(|due| *due > state.now.elapsed).min()
     }
 
@@ -209,51 +202,42 @@ impl Memory {
     }
 }
 
-impl SlotWaits {
+impl Stall {
     /// A longer time without an observation counts as a minute: the process was suspended.
     ///
-    /// Restarts the time when a pod is ready whose slot had no ready pod before. A large batch is released pod by pod, and a
-    /// StatefulSet creates the pods of a scale-up one after the other. A crashing pod becomes ready repeatedly, and must not
-    /// restart it.
-    fn observe<'s>(
+    /// Restarts the time when a pod is healthy for the first time. A large batch is released pod by pod, a StatefulSet creates
+    /// the pods of a scale-up one after the other, and a drained node pool replaces them. A pod in a crash loop becomes ready
+    /// repeatedly, and must not restart it.
+    fn observe(
         &mut self,
-        ready: impl IntoIterator<Item = impl AsRef<str>>,
-        awaited: impl IntoIterator<Item = &'s str>,
+        healthy: impl IntoIterator<Item = impl AsRef<str>>,
+        is_waiting: bool,
         now: Duration,
     ) {
-        for key in ready {
-            if !self.ready.contains(key.as_ref()) {
-                self.ready.insert(key.as_ref().to_owned());
-                self.waited.clear();
-                self.awaited.clear();
+        let passed = now.saturating_sub(self.observed).min(REPORT_TIME);
+        self.waited += if self.is_waiting { passed } else { Duration::ZERO };
+        for uid in healthy {
+            if !self.healthy.contains(uid.as_ref()) {
+                self.healthy.insert(uid.as_ref().to_owned());
+                self.waited = Duration::ZERO;
             }
         }
-        for key in std::mem::take(&mut self.awaited) {
-            *self.waited.entry(key).or_default() += now.saturating_sub(self.observed).min(REPORT_TIME);
-        }
-        self.awaited = awaited.into_iter().map(str::to_owned).collect();
-        self.observed = now;
+        (self.is_waiting, self.observed) = (is_waiting, now);
     }
 
     /// Leaves the pods a minute before the limit: the kubelets could not report them while the API server was away.
     pub(super) fn continue_after_outage(&mut self, limit: Duration) {
-        for waited in self.waited.values_mut() {
-            *waited = limit.saturating_sub(REPORT_TIME).min(*waited);
-        }
+        self.waited = limit.saturating_sub(REPORT_TIME).min(self.waited);
     }
 
     pub(super) fn is_over(&self, limit: Duration) -> bool {
-        self.waited.values().any(|waited| *waited >= limit)
+        self.waited >= limit
     }
 
-    pub(super) fn is_late(&self, key: &str, limit: Duration) -> bool {
-        self.waited.get(key).is_some_and(|waited| *waited >= limit)
-    }
-
-    pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
-        let waited = self.awaited.iter().map(|key| self.waited.get(key).copied().unwrap_or_default());
-        let waited = waited.filter(|waited| *waited < limit);
-        Some(self.observed.saturating_add(limit.saturating_sub(waited.max()?)))
+    /// Returns when it will be over, if something is awaited.
+    fn due(&self, limit: Duration) -> Option<Duration> {
+        let left = limit.saturating_sub(self.waited);
+        (self.is_waiting && !left.is_zero()).then(|| self.observed.saturating_add(left))
     }
 }
 
@@ -265,23 +249,28 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// A node pool is upgraded during a soak: each pod is away for a minute, one after the other.
+    /// A node pool is drained during a soak: each pod is away for a minute, one after the other, and replaced.
     #[test]
-    fn interruptions_of_several_pods_do_not_add_up() {
-        const READY: [&str; 3] = ["a", "b", "c"];
-        let (limit, mut waits) = (seconds(150), SlotWaits::default());
-        for (now, awaited) in [(0, "a"), (60, "b"), (120, "c"), (180, "")] {
-            waits.observe(READY, [awaited].into_iter().filter(|key| !key.is_empty()), seconds(now));
+    fn only_a_pod_that_is_healthy_for_the_first_time_restarts_the_time() {
+        let (limit, mut stall) = (seconds(150), Stall::default());
+        stall.observe(["a1", "b1", "c1"], false, seconds(0));
+        for (now, healthy, is_waiting) in [
+            (10, &["b1", "c1"][..], true),
+            (70, &["a2", "c1"], true),
+            (130, &["a2", "b2"], true),
+            (190, &["a2", "b2", "c2"], false),
+        ] {
+            stall.observe(healthy, is_waiting, seconds(now));
+            assert!(!stall.is_over(limit), "{now}");
         }
-        assert!(!waits.is_over(limit));
         // One pod that becomes ready again and again, as in a crash loop.
-        for now in (200..500).step_by(20) {
-            waits.observe(READY, (now % 40 == 0).then_some("a"), seconds(now));
+        for now in (200..540).step_by(20) {
+            stall.observe(["a2", "b2", "c2"], now % 40 == 0, seconds(now));
         }
-        assert!(waits.is_over(limit));
-        waits.continue_after_outage(limit);
-        assert!(!waits.is_over(limit));
-        waits.observe(READY, ["a"], seconds(500));
-        assert_eq!(waits.due(limit), Some(seconds(540)), "the kubelets have a minute, 20s of which are over");
+        assert!(stall.is_over(limit));
+        stall.continue_after_outage(limit);
+        assert!(!stall.is_over(limit));
+        stall.observe(["b2"], true, seconds(540));
+        assert_eq!(stall.due(limit), Some(seconds(580)), "the kubelets have a minute, 20s of which are over");
     }
 }
