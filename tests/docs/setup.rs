@@ -133,7 +133,8 @@ fn lost_plan(user: User) -> SimCluster {
     let cluster = shop(user).build();
     let author = Author::new("kubectl-rollout2");
     let set = json!({"minReadySeconds": 2_147_483_646, "progressDeadlineSeconds": 2_147_483_647});
-    let hold = json!({"version": 1, "set": set, "strategy": {"progressDeadlineSeconds": 600}, "plan": {}});
+    let plan = json!({"template": "ab", "pace": {"by": "1", "canary": true, "soak": "10s", "finalSoak": "0s", "batchTimeout": "10m0s", "onFailure": "hold"}});
+    let hold = json!({"version": 1, "set": set, "strategy": {"progressDeadlineSeconds": 600}, "plan": plan});
     cluster.store(|store| {
         let web = Key::new(&DEPLOYMENTS, "shop", "web");
         let hold_web = |web: &mut Value| {

@@ -71,7 +71,10 @@ impl RolloutFixture {
             },
         });
         if self.is_stepped {
-            let hold = json!({"version": 1, "set": {}, "strategy": {"minReadySeconds": 0}, "plan": {}});
+            let template =
+                Workload::of(Object::read(object.clone()).unwrap()).unwrap().template_digest().hex();
+            let plan = json!({"template": template, "pace": {"by": "1", "canary": true, "soak": "10s", "finalSoak": "0s", "batchTimeout": "10m0s", "onFailure": "hold"}});
+            let hold = json!({"version": 1, "set": {}, "strategy": {"minReadySeconds": 0}, "plan": plan});
             object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
             object["spec"]["minReadySeconds"] = NEVER_AVAILABLE.into();
             object["status"]["availableReplicas"] = 0.into();

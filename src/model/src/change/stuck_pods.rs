@@ -146,6 +146,7 @@ fn comes_after(pod: &Pod, last: &PodRef, observation: &Observation) -> bool {
 mod tests {
     use super::*;
     use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::hold::plan::schema::tests::plan_json;
     use crate::observation::fixture::{self, pod, revision};
     use serde_json::{Value, json};
 
@@ -224,7 +225,8 @@ mod tests {
         for (original, expected) in [("OnDelete", &[][..]), ("RollingUpdate", &["db-0"])] {
             let mut observation =
                 observation(&json!({"updateStrategy": strategy}), &json!({"currentRevision": "db-5"}), &pods);
-            let hold = json!({"version": 1, "set": strategy, "strategy": {"type": original}, "plan": {}});
+            let hold =
+                json!({"version": 1, "set": strategy, "strategy": {"type": original}, "plan": plan_json()});
             let mut object = observation.workload.object().json().clone();
             object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
             observation.workload = Workload::of_json(&object).unwrap();

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::plan::schema::{Lock, Plan};
 use crate::error::{Error, Result};
@@ -53,7 +52,7 @@ impl Held {
         matches!(self, Self::Paused(_) | Self::Plan(_) | Self::Lost)
     }
 
-    /// Returns the plan in force, if this version can read it.
+    /// Returns the plan in force.
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         self.in_force()?.plan.as_ref()
@@ -77,7 +76,7 @@ impl Held {
     }
 }
 
-/// The version of the schema that this version writes.
+/// The version of the schema. An annotation of another version is not readable.
 pub(crate) const VERSION: u32 = 1;
 
 /// The content of the annotation.
@@ -100,16 +99,12 @@ pub struct Hold {
     /// Whether its plan is paused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
-    /// The plan; none for a hold of `pause`, and for a plan that this version cannot read.
-    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    /// The plan; none for a hold of `pause`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Plan>,
     /// The lock of the process that steps the workload.
     #[serde(default, deserialize_with = "Lock::read", skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
-    /// Members that this version does not know, and a plan that it cannot read. They are kept, so that a plan of a newer
-    /// version can be paused and ended.
-    #[serde(flatten)]
-    pub(crate) rest: Map<String, Value>,
 }
 
 impl Hold {
@@ -126,10 +121,10 @@ impl Hold {
         self
     }
 
-    /// Whether a plan of `step` holds the workload, which this version may not be able to read; otherwise `pause` does.
+    /// Whether a plan of `step` holds the workload; otherwise `pause` does.
     #[must_use]
     pub fn has_plan(&self) -> bool {
-        self.plan.is_some() || self.rest.contains_key(PLAN)
+        self.plan.is_some()
     }
 
     /// Whether its plan is rolling back.

@@ -283,6 +283,7 @@ mod tests {
     use crate::api::object::Object;
     use crate::hold::mechanism::hold_budget::{HoldBudget, NEVER_AVAILABLE};
     use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::hold::plan::schema::tests::plan_json;
     use crate::revision::Revisions;
 
     #[test]
@@ -293,7 +294,7 @@ mod tests {
         let copies = [("web-1", "2026-11-20T13:20:00Z", 7), ("web-2", "2026-11-20T13:10:00Z", 5)];
         let copies = copies.map(|(name, since, seconds)| {
             let hold = json!({"version": 1, "since": since, "set": HoldBudget::ONE_SURGE_POD.running_fields().to_json(),
-                "strategy": {"minReadySeconds": seconds}, "plan": {}});
+                "strategy": {"minReadySeconds": seconds}, "plan": plan_json()});
             let copy = json!({"kind": "ReplicaSet", "metadata": {"name": name,
                 "annotations": {HOLD_ANNOTATION: hold.to_string()},
                 "ownerReferences": [{"controller": true, "uid": "u"}]}, "spec": {"template": {}}});

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::held::{END_BY_HAND, Held, Hold, PLAN, VERSION};
+use super::held::{Held, Hold, PLAN, VERSION};
 use super::plan::schema::{Plan, is_small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kind::fields::{HOLD_ANNOTATION, HoldFields};
@@ -34,31 +33,28 @@ impl Hold {
     /// Returns the hold of the plan of a workload, if it has one, whether or not the hold is in force.
     ///
     /// # Errors
-    /// When the annotation or the plan in it is invalid.
+    /// When the annotation is not readable.
     pub fn of_plan(workload: &Workload) -> Result<Option<&Self>> {
-        let stored = workload.held().readable()?.filter(|hold| hold.has_plan());
-        stored.map(|hold| hold.require_plan(workload).map(|_| hold)).transpose()
+        Ok(workload.held().readable()?.filter(|hold| hold.has_plan()))
     }
 
-    /// Reads an annotation of a workload.
+    /// Reads an annotation of a workload. Unknown members have no effect.
     pub(crate) fn read(workload: &Workload, text: &str) -> Result<Self> {
         let mut members: Map<_, _> = serde_json::from_str(text).map_err(|_| unreadable(workload))?;
-        members.remove(END_BY_HAND); // each write renews it
-        let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
         let invalid = |why: String| unreadable(workload).caused_by(why);
+        if let Some(version) =
+            members.get("version").and_then(Value::as_u64).filter(|one| *one != u64::from(VERSION))
+        {
+            return Err(of_another_version(workload, version));
+        }
+        let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
         let (names, update_strategy) = (workload.hold_fields(), workload.kind().strategy());
         let [strategy, set] = stored.map(|stored| HoldFields::read(names, update_strategy, stored));
         let (strategy, set) = (strategy.map_err(invalid)?, set.map_err(invalid)?);
-        let mut hold: Self =
-            serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
-        let rest = std::mem::take(&mut hold.rest); // a newer version may write anything there
+        let hold: Self =
+            serde_json::from_value(Value::Object(members)).map_err(|error| invalid(data_problem(&error)))?;
         if !serde_json::to_value(&hold).is_ok_and(|known| is_small(&known)) {
-            return Err(invalid(TOO_LARGE.to_owned()));
-        }
-        hold.rest = rest;
-        if let Some(Ok(plan)) = hold.rest.get(PLAN).filter(|_| hold.version <= VERSION).map(read_plan) {
-            hold.plan = Some(plan);
-            hold.rest.remove(PLAN);
+            return Err(invalid("it has a text or a number that is too large".to_owned()));
         }
         // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.
         Ok(Self { strategy: strategy.without_pause(), set, ..hold })
@@ -67,24 +63,10 @@ impl Hold {
     /// Returns the plan.
     ///
     /// # Errors
-    /// When there is none that this version can read.
+    /// When there is none.
     pub fn require_plan(&self, workload: &Workload) -> Result<&Plan> {
-        self.plan.as_ref().ok_or_else(|| {
-            let why = match self.rest.get(PLAN).map(read_plan) {
-                _ if self.version > VERSION => {
-                    format!("it has version {}, this is version {VERSION}", self.version)
-                }
-                Some(Err(why)) => why,
-                _ => "it has no plan".to_owned(),
-            };
-            let sentence = format!(
-                "the plan in the annotation {HOLD_ANNOTATION} of {} is not readable",
-                workload.target()
-            );
-            Error::new(ErrorKind::Malformed, sentence)
-                .caused_by(why)
-                .hint(command("kubectl rollout2 resume {} --release-all", [workload.command_target()]))
-        })
+        let sentence = || format!("the annotation {HOLD_ANNOTATION} of {} has no plan", workload.target());
+        self.plan.as_ref().ok_or_else(|| Error::new(ErrorKind::Malformed, sentence()))
     }
 }
 
@@ -101,18 +83,6 @@ impl Workload {
     pub(crate) fn start_of_plan(&self) -> Option<String> {
         self.held().plan().filter(|plan| plan.is_for_live_template(self))?.from.clone()
     }
-}
-
-/// Why an annotation or a plan with such a member is not readable.
-const TOO_LARGE: &str = "it has a text or a number that is too large";
-
-/// Reads a plan, or returns why it is not readable. The limits are for the members that this version knows.
-fn read_plan(member: &Value) -> Result<Plan, String> {
-    let mut plan = Plan::deserialize(member).map_err(|error| data_problem(&error))?;
-    let rest = std::mem::take(&mut plan.rest);
-    let is_readable = serde_json::to_value(&plan).is_ok_and(|known| is_small(&known));
-    plan.rest = rest;
-    is_readable.then_some(plan).ok_or_else(|| TOO_LARGE.to_owned())
 }
 
 /// The members of a plan that change while `step` runs.
@@ -133,12 +103,20 @@ pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
 }
 
 fn unreadable(workload: &Workload) -> Error {
-    Error::new(
-        ErrorKind::Malformed,
-        format!("the annotation {HOLD_ANNOTATION} of {} is not readable", workload.target()),
-    )
-    .hint(command(
-        "correct its update strategy, then: kubectl annotate {} {}-",
-        [workload.command_target(), Word::text(HOLD_ANNOTATION, "KEY")],
-    ))
+    let sentence = format!("the annotation {HOLD_ANNOTATION} of {} is not readable", workload.target());
+    Error::new(ErrorKind::Malformed, sentence).hint(remove_by_hand("", workload))
+}
+
+fn of_another_version(workload: &Workload, version: u64) -> Error {
+    let sentence = format!(
+        "the annotation {HOLD_ANNOTATION} of {} has version {version}, and this program reads version {VERSION}",
+        workload.target()
+    );
+    let newer = "end the hold with the version of this program that began it, or ";
+    Error::new(ErrorKind::Malformed, sentence).hint(remove_by_hand(newer, workload))
+}
+
+fn remove_by_hand(before: &str, workload: &Workload) -> String {
+    let words = [workload.command_target(), Word::text(HOLD_ANNOTATION, "KEY")];
+    before.to_owned() + &command("correct its update strategy, then: kubectl annotate {} {}-", words)
 }

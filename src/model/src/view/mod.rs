@@ -294,6 +294,7 @@ mod tests {
     use crate::cause::CauseId;
     use crate::hold::mechanism::hold_budget::NEVER_AVAILABLE;
     use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::hold::plan::schema::tests::plan_json;
     use crate::revision::Revisions;
     use serde_json::{Value, json};
 
@@ -434,7 +435,7 @@ mod tests {
     /// Its verdict is that it is held, and the cause has the number of the revision.
     #[test]
     fn a_held_deployment_without_pods_does_not_follow_from_itself() {
-        let hold = json!({"version": 1, "set": {}, "plan": {}}).to_string();
+        let hold = json!({"version": 1, "set": {}, "plan": plan_json()}).to_string();
         for (seconds, follows) in [(NEVER_AVAILABLE, false), (0, true)] {
             let deployment = json!({"kind": "Deployment", "metadata": {"name": "w", "annotations": {
                     "deployment.kubernetes.io/revision": "3", HOLD_ANNOTATION: hold}},
@@ -447,8 +448,8 @@ mod tests {
 
     #[test]
     fn during_a_plan_the_ready_pods_that_do_not_terminate_are_available() {
-        let hold =
-            json!({"version": 1, "set": {}, "strategy": {"minReadySeconds": 0}, "plan": {}}).to_string();
+        let hold = json!({"version": 1, "set": {}, "strategy": {"minReadySeconds": 0}, "plan": plan_json()})
+            .to_string();
         let deployment = json!({"kind": "Deployment",
             "metadata": {"name": "w", "uid": "u", "annotations": {HOLD_ANNOTATION: hold}},
             "spec": {"minReadySeconds": NEVER_AVAILABLE, "template": {}}, "status": {"availableReplicas": 0}});

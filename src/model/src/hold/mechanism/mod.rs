@@ -408,6 +408,7 @@ mod tests {
     use super::*;
     use crate::api::object::Object;
     use crate::hold::plan::HOLD_ANNOTATION;
+    use crate::hold::plan::schema::tests::plan_json;
     use crate::hold::slot::tests::{NOW, held_by_plan};
     use crate::revision::Revisions;
     use crate::step::state_of;
@@ -415,7 +416,7 @@ mod tests {
     /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
     #[test]
     fn a_pod_is_not_available_during_its_update_in_place() {
-        let hold = json!({"version": 1, "set": {}, "strategy": {}, "plan": {}}).to_string();
+        let hold = json!({"version": 1, "set": {}, "strategy": {}, "plan": plan_json()}).to_string();
         let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
             "metadata": {"name": "web", "annotations": {HOLD_ANNOTATION: hold}}, "spec": {"template": {}}});
         let workload = Workload::of_json(&set).unwrap();

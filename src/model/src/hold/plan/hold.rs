@@ -1,7 +1,7 @@
 //! The hold of a workload: what keeps it from updating, and what it was before; and how its annotation is read. The schema of
 //! the annotation is in [`plan`](super).
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::schema::Plan;
 use crate::api::patch::Patch;
@@ -23,7 +23,6 @@ impl Hold {
             paused: false,
             plan: None,
             lock: None,
-            rest: Map::new(),
         }
     }
 

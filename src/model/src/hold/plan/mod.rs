@@ -16,7 +16,7 @@
 //! | `lock` | see [`Lock`] |
 //! | `endByHand` | the kubectl command that ends the hold of a Deployment, for people |
 //!
-//! Unknown members are kept, because a newer version may have written them.
+//! An annotation of another version is not readable. Unknown members have no effect, and the next write drops them.
 
 mod hold;
 mod pace;

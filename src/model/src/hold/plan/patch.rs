@@ -40,11 +40,8 @@ impl Hold {
             hold.add_fields_to(workload, &mut patch);
         }
         hold.store(workload, &mut patch);
-        let stored = Self::read(workload, &hold.annotation(workload)).and_then(|stored| {
-            if hold.plan.is_some() { stored.require_plan(workload).map(drop) } else { Ok(()) }
-        });
-        match stored {
-            Ok(()) => Ok((hold, patch)),
+        match Self::read(workload, &hold.annotation(workload)) {
+            Ok(_) => Ok((hold, patch)),
             Err(error) => {
                 let sentence = format!("the plan of {} cannot be stored", workload.target());
                 Err(Error::new(ErrorKind::Refused, sentence).caused_by(error.to_string()))

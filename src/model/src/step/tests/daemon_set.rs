@@ -12,6 +12,7 @@ use crate::api::pod::{Node, Pod};
 use crate::engine::Now;
 use crate::hold::mechanism::deletions::{Deletions, check_node_flags};
 use crate::hold::mechanism::{Mechanism, State};
+use crate::hold::plan::schema::tests::plan_json;
 use crate::hold::plan::{Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, Plan, PlannedBatch, Reach};
 use crate::hold::slot::PodSlot;
 use crate::kind::fields::HoldFields;
@@ -376,7 +377,7 @@ fn a_surge_is_refused_without_force() {
     for (workload, is_refused) in [
         (daemon_set(3, &surging, &json!({})), true),
         (held(json!({})), true),
-        (held(json!({"plan": {}})), false), // a user accepted it when the plan began
+        (held(json!({"plan": plan_json()})), false), // a user accepted it when the plan began
         (daemon_set(3, &plain, &json!({})), false),
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {

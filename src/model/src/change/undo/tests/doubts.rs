@@ -4,6 +4,7 @@ use super::super::*;
 use crate::api::object::Object;
 use crate::hold::mechanism::hold_budget::NEVER_AVAILABLE;
 use crate::hold::plan::HOLD_ANNOTATION;
+use crate::hold::plan::schema::tests::plan_json;
 use crate::observation::fixture::{self, pod, revision, template};
 use serde_json::{Value, json};
 
@@ -215,7 +216,7 @@ fn the_rollback_command_leads_to_the_previous_revision_if_two_serve() {
 /// `undo` ends the pause of a plan together with the plan, and refuses any other pause without `--resume`.
 #[test]
 fn the_rollback_command_resumes_what_only_a_pause_holds() {
-    let hold = json!({"version": 1, "set": {}, "plan": {}}).to_string();
+    let hold = json!({"version": 1, "set": {}, "plan": plan_json()}).to_string();
     let kept = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
     for (is_paused, is_stepped, resume) in [(true, false, " --resume"), (true, true, ""), (false, false, "")]
     {
