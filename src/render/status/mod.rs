@@ -76,7 +76,15 @@ pub fn print(
             }
         }
         Report::Log(_) if target.options().once => {}
-        Report::Log(log) => print_log(log, ui),
+        Report::Log(log) => {
+            // The line above may be that of another crash.
+            let has_others = target.causes().filter(|cause| cause.id.ends_container()).count() > 1;
+            let mut causes = target.causes().filter(|cause| has_others && target.log_for(cause) == Some(log));
+            if let Some(cause) = causes.next() {
+                ui.messages.line(&cause_line(cause, target.workload(), names));
+            }
+            print_log(log, ui);
+        }
         Report::Waiting(reason) => {
             ui.messages.line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }

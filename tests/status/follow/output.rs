@@ -126,6 +126,41 @@ async fn the_last_log_lines_of_a_crash_follow_its_cause() {
     assert_eq!(log_requests[0].query.get("previous"), "false");
 }
 
+/// Two containers crash at once, and their logs arrive after both causes.
+#[tokio::test(start_paused = true)]
+async fn the_log_of_each_of_two_crashes_is_below_its_own_cause() {
+    let cluster = Cluster::simulated().start();
+    let containers = |tag: &str| {
+        json!(["app", "proxy"].map(|name| json!({"name": name, "image": format!("{name}:{tag}")})))
+    };
+    let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers("1.0")}});
+    let web =
+        cluster.editor().create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 1, "template": template}));
+    cluster.advance(60).await;
+    write_logs(&cluster);
+    cluster
+        .editor()
+        .patch(&web, &json!({"spec": {"template": {"spec": {"containers": containers("2.0-crash")}}}}));
+    let output = cluster.status("deployment/web --timeout 60s").await;
+    let (mut cause, mut of) = ("", std::collections::BTreeSet::new());
+    for line in output.stderr.lines() {
+        if line.starts_with("  ~") || line.starts_with("  !") {
+            cause = line;
+        }
+        for container in ["app", "proxy"] {
+            if line.contains(&format!(" {container}| ")) {
+                assert!(
+                    cause.contains(&format!("  {container}: ")),
+                    "{line:?} is below {cause:?}: {}",
+                    output.transcript
+                );
+                of.insert(container);
+            }
+        }
+    }
+    assert_eq!(of.len(), 2, "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn with_several_targets_every_line_has_a_name() {
     let cluster = Cluster::simulated().start();

@@ -317,7 +317,8 @@ impl CauseId {
     }
 
     /// Whether a cause ends its container again and again.
-    pub(crate) fn ends_container(self) -> bool {
+    #[must_use]
+    pub fn ends_container(self) -> bool {
         matches!(
             self,
             Self::CrashLoop
