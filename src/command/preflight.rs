@@ -52,10 +52,10 @@ impl Planned {
     }
 
     /// Returns the plan of a rollback.
-    pub(super) fn rollback(workload: Workload, observed: &Observation, undo: &Undo<'_>) -> Self {
+    pub(super) fn rollback(workload: Workload, observed: &Observation, undo: &Undo) -> Self {
         // The start is dear to find, and only needed for what the template reads.
         let reads = configuration_of(workload.template().json());
-        let start = if reads.is_empty() { None } else { start_of_last_use(observed, undo.to) };
+        let start = if reads.is_empty() { None } else { start_of_last_use(observed, &undo.to) };
         let reads = reads.into_iter().filter(|_| start.is_some()).map(|one| one.object).collect();
         Self {
             creates_pod_first: creates_pod_first(Some(&undo.effect), &workload),

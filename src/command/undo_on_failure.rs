@@ -89,7 +89,7 @@ pub(super) async fn undo_on_failure(
                 let undo = prepared(&observed, start, messages)?;
                 let target = PatchTarget::of(&observed.workload);
                 let written = patch::apply(&undo.patch, &target, options, source, messages).await;
-                let revert = owner_warnings::of_apply(&observed.workload, undo.to, &UndoOptions::default());
+                let revert = owner_warnings::of_apply(&observed.workload, &undo.to, &UndoOptions::default());
                 let back = take_back_command(&observed, &undo).map(|command| receipt(&command));
                 let lines: Vec<_> = revert.into_iter().chain(back).collect();
                 is_unknown = matches!(written, WriteResult::Unknown(_));
@@ -192,11 +192,11 @@ async fn read_failed(
 ///
 /// # Errors
 /// The reason for which the workload is not rolled back.
-fn prepared<'a>(
-    observed: &'a Observation,
+fn prepared(
+    observed: &Observation,
     start: &StartState,
     messages: &MessageWriter,
-) -> Result<Undo<'a>, RollbackResult> {
+) -> Result<Undo, RollbackResult> {
     let workload = &observed.workload;
     let stable = start.rollback_revision(observed).map_err(RollbackResult::NotStarted)?;
     let undo = undo(observed, stable, &UndoOptions::default())

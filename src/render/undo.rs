@@ -28,7 +28,7 @@ use crate::model::view::RolloutView;
 
 /// Returns the preview of a rollback, with the client that made the present template.
 #[must_use]
-pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, now: Timestamp) -> Vec<Line> {
+pub fn preview(observed: &Observation, undo: &Undo, secrets: SecretValues, now: Timestamp) -> Vec<Line> {
     let from = observed
         .revisions
         .current()
@@ -56,12 +56,12 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
 #[must_use]
 pub fn doubts(
     observed: &Observation,
-    undo: &Undo<'_>,
+    undo: &Undo,
     word: &TargetRevision,
     now: Timestamp,
 ) -> Option<Vec<String>> {
-    let doubts = change::undo::doubts(observed, undo.to, word);
-    let causes = causes_of_revision(observed, undo.to, now);
+    let doubts = change::undo::doubts(observed, &undo.to, word);
+    let causes = causes_of_revision(observed, &undo.to, now);
     let cause = causes.iter().find(|cause| cause.needs_a_fix());
     // A cause says more than that no pod is ready.
     let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
@@ -70,7 +70,7 @@ pub fn doubts(
         format!("warning: revision {label} has pods that cannot start: {pods}: {}", cause.summary())
     });
     let is_doubtful = cause.is_some() || !doubts.is_empty();
-    let lines = shown.map(|doubt| doubt_words(undo.to, *doubt)).chain(cause).collect();
+    let lines = shown.map(|doubt| doubt_words(&undo.to, *doubt)).chain(cause).collect();
     is_doubtful.then_some(lines)
 }
 
@@ -135,7 +135,7 @@ pub fn stuck_pods(
 /// Returns which fields the rollback of a workload restores with the end of a hold, or that a plan holds the workload during
 /// the rollback, and how its hold ends.
 #[must_use]
-pub fn hold_effect(workload: &Workload, undo: &Undo<'_>) -> Vec<String> {
+pub fn hold_effect(workload: &Workload, undo: &Undo) -> Vec<String> {
     if undo.ends_hold.is_some() {
         return restored(workload, undo.patch.after()).into_iter().collect();
     }
@@ -175,7 +175,7 @@ pub fn no_pod_replaced(after: &Workload) -> Option<String> {
 /// counts the pods that run the target already, so that none of the failed revision need be left to replace. None where the
 /// partition keeps pods by their ordinals, and where it keeps all of them, which [`no_pod_replaced`] says.
 #[must_use]
-pub fn kept_pods(observed: &Observation, undo: &Undo<'_>) -> Option<String> {
+pub fn kept_pods(observed: &Observation, undo: &Undo) -> Option<String> {
     let after = Workload::of_json(undo.patch.after())?;
     let Some(HeldBy::Partition(partition)) = undo.effect.held_by else { return None };
     let kept = undo.effect.held.len();
@@ -187,7 +187,7 @@ pub fn kept_pods(observed: &Observation, undo: &Undo<'_>) -> Option<String> {
     let is_recorded = after.recorded_stable_revision().is_none_or(|recorded| recorded == undo.to.name);
     let are_all = undo.effect.replaced.as_ref().is_some_and(Vec::is_empty);
     let (names, replace) = if is_recorded && are_all && kept <= MAX_NAMES {
-        let pods = observed.own_pods().filter(|pod| pod.is_active() && !after.runs(pod, undo.to));
+        let pods = observed.own_pods().filter(|pod| pod.is_active() && !after.runs(pod, &undo.to));
         let pods = Word::names(pods.map(|pod| pod.name.as_str()), "POD");
         (format!(": {pods}"), command("kubectl delete pod {}{}", [pods, after.in_namespace()]))
     } else {

@@ -16,11 +16,10 @@ use crate::command::context::Context;
 use crate::command::patch::PatchTarget;
 use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::object::Object;
 use crate::model::change::undo::{
-    TargetRevision, Undo, change_cause_patch, is_live, take_back_command, unasked_refusal, undo,
+    TargetRevision, Undo, change_cause_patch, take_back_command, unasked_refusal,
 };
-use crate::model::change::write_result::{Conflict, MAX_CONFLICTS, WriteResult};
+use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
 use crate::model::finding::{Finding, Reason};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
@@ -103,25 +102,21 @@ fn announce_all(all: &mut [Result<Prepared>], request: &UndoArgs, writer: &mut W
         prepared.is_announced = true;
         let observed = &prepared.observed;
         announce_namespace(&observed.workload, request, writer);
-        let target = target_of(observed, request);
-        writer
-            .ui
-            .messages
-            .lines_once(owner_warnings::before_an_undo(&observed.workload, target.as_ref().ok().copied()));
+        let target = prepared.target.as_ref();
+        let warnings = owner_warnings::before_an_undo(&observed.workload, target.ok());
+        writer.ui.messages.lines_once(warnings);
         let workload = observed.workload.target();
-        match target {
-            Ok(target) if is_live(observed, target) => {
+        match (target, &prepared.undo) {
+            (Ok(_), Some(Ok(undo))) => {
+                announce(prepared, undo, request, writer)?;
+            }
+            (Ok(target), None) => {
                 writer.ui.messages.line(&format!("{workload} already runs revision {}", target.label()));
                 announce_deletions(observed, target, request, writer);
             }
-            found => match found.and_then(|target| undo(observed, target, &request.undo_options())) {
-                Ok(undo) => {
-                    announce(prepared, &undo, request, writer)?;
-                }
-                Err(error) => {
-                    writer.ui.messages.line(&format!("{workload} cannot be rolled back: {error}"));
-                }
-            },
+            (Err(error), _) | (_, Some(Err(error))) => {
+                writer.ui.messages.line(&format!("{workload} cannot be rolled back: {error}"));
+            }
         }
     }
     Ok(())
@@ -142,14 +137,14 @@ async fn roll_back_workload(
     request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<Option<Workload>> {
-    let mut target = target_of(&prepared.observed, request)?.clone();
+    let mut target = prepared.target.clone()?;
     if was_asked && has_recovered_since(&prepared.observed.workload, request, writer).await? {
         return Ok(None);
     }
     for _ in 0..MAX_CONFLICTS {
         let observed = &prepared.observed;
         writer.ui.messages.lines_once(owner_warnings::before_an_undo(&observed.workload, Some(&target)));
-        if is_live(observed, &target) {
+        let Some(undo) = &prepared.undo else {
             announce_deletions(observed, &target, request, writer);
             print_skipped(&observed.workload, &target.label(), writer);
             writer.ui.messages.lines(render::ignored_flags(&observed.workload, &request.undo_options()));
@@ -159,15 +154,18 @@ async fn roll_back_workload(
                 writer.ui.messages.lines(render::rollback_under_way(&observed.workload));
             }
             return Ok(Some(prepared.observed.workload));
-        }
-        let undo = undo(observed, &target, &request.undo_options())?;
-        refuse_doubtful(&prepared, &undo, request, writer)?;
-        let conflict = match write(&prepared, &undo, request, writer).await? {
-            RollbackWrite::Recovered => return Ok(None),
-            RollbackWrite::Stored(object) => {
+        };
+        let undo = undo.as_ref().map_err(Error::clone)?;
+        refuse_doubtful(&prepared, undo, request, writer)?;
+        let conflict = match write(&prepared, undo, request, writer).await? {
+            None => return Ok(None),
+            Some(WriteResult::Stored(object)) => {
                 return Ok(Some(prepared.observed.workload.with_object(object)));
             }
-            RollbackWrite::Conflict(conflict) => conflict,
+            Some(WriteResult::Conflict(conflict)) => conflict,
+            Some(
+                WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error),
+            ) => return Err(error),
         };
         let error = conflict.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
@@ -192,10 +190,11 @@ async fn roll_back_workload(
             return Ok(None);
         }
         let observed = read_for_write(again, writer.context.source, &writer.ui.messages).await?;
-        prepared = Prepared { observed, is_announced: false, ..prepared };
         if was_released {
-            target = target_of(&prepared.observed, request)?.clone();
+            target = target_of(&observed, request)?.clone();
         }
+        let findings = prepared.findings.take();
+        prepared = Prepared { findings, ..Prepared::to(observed, Ok(target.clone()), request) };
     }
     let target = prepared.observed.workload.target();
     let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");
@@ -218,14 +217,14 @@ async fn has_recovered_since(
 /// In a script without `--yes`.
 fn refuse_doubtful(
     prepared: &Prepared,
-    undo: &Undo<'_>,
+    undo: &Undo,
     request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Result<()> {
     if request.yes || request.write.interactive || writer.ui.can_ask() {
         return Ok(());
     }
-    let refusal = unasked_refusal(&prepared.observed, undo.to, &request.target(), request.counts_back());
+    let refusal = unasked_refusal(&prepared.observed, &undo.to, &request.target(), request.counts_back());
     let Some(error) = refusal else { return Ok(()) };
     if !writer.is_real() && !prepared.is_announced {
         announce(prepared, undo, request, writer)?;
@@ -237,12 +236,7 @@ fn refuse_doubtful(
 ///
 /// # Errors
 /// With `--strict`, when new pods cannot start.
-fn announce(
-    prepared: &Prepared,
-    undo: &Undo<'_>,
-    request: &UndoArgs,
-    writer: &mut Writer<'_>,
-) -> Result<bool> {
+fn announce(prepared: &Prepared, undo: &Undo, request: &UndoArgs, writer: &mut Writer<'_>) -> Result<bool> {
     let (observed, now) = (&prepared.observed, writer.context.source.now());
     show_changes(observed, undo, request, writer);
     let doubts = render::doubts(observed, undo, &request.target(), now);
@@ -250,10 +244,10 @@ fn announce(
     writer.ui.messages.lines(doubts.unwrap_or_default());
     let after = Workload::of_json(undo.patch.after());
     let after = after.as_ref().unwrap_or(&observed.workload);
-    writer.ui.messages.lines(render::stuck_pods(observed, after, undo.to, request.replace_stuck_pods));
+    writer.ui.messages.lines(render::stuck_pods(observed, after, &undo.to, request.replace_stuck_pods));
     writer.ui.messages.lines(render::hold_effect(&observed.workload, undo));
     if !writer.is_real() || writer.ui.can_ask() || request.write.interactive {
-        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options());
+        let revert = owner_warnings::of_apply(&observed.workload, &undo.to, &request.undo_options());
         writer.ui.messages.lines_once(revert);
     }
     Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
@@ -272,26 +266,17 @@ fn announce_deletions(
     }
 }
 
-/// How the write of a rollback ended.
-enum RollbackWrite {
-    /// Nothing was written, because the workload [has recovered](has_recovered) while a question waited.
-    Recovered,
-    /// It is stored.
-    Stored(Object),
-    /// Another client changed the workload, so nothing is stored.
-    Conflict(Conflict),
-}
-
-/// Shows a rollback, asks for confirmation if requested, and writes it.
+/// Shows a rollback, asks for confirmation if requested, and writes it. Returns none if the workload [has
+/// recovered](has_recovered) while a question waited, so that nothing was written.
 ///
 /// # Errors
-/// When it was not written, and when its result is unknown.
+/// When it is not confirmed, and with `--strict`, when new pods cannot start.
 async fn write(
     prepared: &Prepared,
-    undo: &Undo<'_>,
+    undo: &Undo,
     request: &UndoArgs,
     writer: &mut Writer<'_>,
-) -> Result<RollbackWrite> {
+) -> Result<Option<WriteResult>> {
     let observed = &prepared.observed;
     let workload = &observed.workload;
     if !prepared.is_announced {
@@ -301,36 +286,31 @@ async fn write(
     let question = format!("roll {} back to revision {}?", workload.target(), undo.to.label());
     let was_asked = writer.confirm(&question, is_doubtful && !request.yes).await?;
     if was_asked && has_recovered_since(workload, request, writer).await? {
-        return Ok(RollbackWrite::Recovered);
+        return Ok(None);
     }
     let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back" };
-    let object = match preflight::write_beside_check(&write, &planned(observed, undo), writer).await {
-        WriteResult::Stored(object) => object,
-        WriteResult::Conflict(conflict) => return Ok(RollbackWrite::Conflict(conflict)),
-        WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error) => {
-            return Err(error);
-        }
-    };
+    let written = preflight::write_beside_check(&write, &planned(observed, undo), writer).await;
+    let WriteResult::Stored(object) = &written else { return Ok(Some(written)) };
     if request.write.dry_run == DryRun::Client {
-        return Ok(RollbackWrite::Stored(object));
+        return Ok(Some(written));
     }
     let no_pod = Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after));
     writer.ui.messages.lines(no_pod.or_else(|| render::kept_pods(observed, undo)));
     if writer.is_real() {
         if let Some(cause) = &request.cause {
-            record_cause(workload, undo.to, cause, writer).await;
+            record_cause(workload, &undo.to, cause, writer).await;
         }
         // A script is warned here: nothing is reverted if the rollback is refused.
-        let revert = owner_warnings::of_apply(&observed.workload, undo.to, &request.undo_options());
+        let revert = owner_warnings::of_apply(&observed.workload, &undo.to, &request.undo_options());
         writer.ui.messages.lines_once(revert);
         writer.print_receipt(take_back_command(observed, undo).as_deref());
     }
-    Ok(RollbackWrite::Stored(object))
+    Ok(Some(written))
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, in a dry run, and of workloads that nobody
 /// named (`--failed`). They go to stderr if stdout is a document, or kubectl's lines for a script.
-fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &UndoArgs, writer: &mut Writer<'_>) {
+fn show_changes(observed: &Observation, undo: &Undo, request: &UndoArgs, writer: &mut Writer<'_>) {
     let is_for_stdout = request.diff || !writer.is_real() || writer.ui.terminal().is_some();
     if is_for_stdout || writer.ui.can_ask() || request.failed {
         let preview = render::preview(observed, undo, request.secrets(), writer.context.source.now());

@@ -30,9 +30,13 @@ use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 use crate::render::undo as render;
 
-/// What was read about a workload before its rollback.
+/// What was read about a workload before its rollback, and the rollback, which is computed once from it.
 pub(super) struct Prepared {
     pub(super) observed: Observation,
+    /// The revision to roll back to.
+    pub(super) target: Result<Revision>,
+    /// The rollback; none without a target, and where the workload already runs it.
+    pub(super) undo: Option<Result<Undo>>,
     /// What was found about its rollback; none if it is checked beside the write.
     pub(super) findings: Option<Findings>,
     /// Whether its changes were shown before those of all others, and one question was answered for all.
@@ -40,28 +44,35 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    pub(super) fn of(observed: Observation) -> Self {
-        Self { observed, findings: None, is_announced: false }
+    /// Prepares the rollback that a command asks for.
+    pub(super) fn of(observed: Observation, request: &UndoArgs) -> Self {
+        let target = target_of(&observed, request).cloned();
+        Self::to(observed, target, request)
+    }
+
+    /// Prepares the rollback to a revision.
+    pub(super) fn to(observed: Observation, target: Result<Revision>, request: &UndoArgs) -> Self {
+        let replaced = target.as_ref().ok().filter(|target| !is_live(&observed, target));
+        let undo = replaced.map(|target| undo(&observed, target, &request.undo_options()));
+        Self { observed, target, undo, findings: None, is_announced: false }
     }
 
     /// Whether the command changes anything: it rolls the workload back, or completes a rollback that stuck pods block.
     pub(super) fn changes(&self, request: &UndoArgs) -> bool {
         let completes = || {
-            let target = target_of(&self.observed, request);
-            request.replace_stuck_pods
-                && target.is_ok_and(|target| {
-                    is_live(&self.observed, target)
-                        && !stuck_pods(&self.observed, &self.observed.workload, Some(target)).is_empty()
-                })
+            let target = self.target.as_ref().ok().filter(|_| request.replace_stuck_pods);
+            target.is_some_and(|target| {
+                is_live(&self.observed, target)
+                    && !stuck_pods(&self.observed, &self.observed.workload, Some(target)).is_empty()
+            })
         };
-        self.planned(request).is_some() || completes()
+        matches!(self.undo, Some(Ok(_))) || completes()
     }
 
-    /// Returns the rollback; none if it would not write.
-    fn planned(&self, request: &UndoArgs) -> Option<Planned> {
-        let target = target_of(&self.observed, request).ok()?;
-        let undo = undo(&self.observed, target, &request.undo_options()).ok()?;
-        (!is_live(&self.observed, target)).then(|| planned(&self.observed, &undo))
+    /// Returns what the rollback is checked by; none if it would not write.
+    fn planned(&self) -> Option<Planned> {
+        let undo = self.undo.as_ref()?.as_ref().ok()?;
+        Some(planned(&self.observed, undo))
     }
 }
 
@@ -80,7 +91,7 @@ pub(super) async fn read_all_ahead(
     writer.ui.messages.findings(&notes);
     let mut observations = observations.into_iter();
     let prepared = |found: Result<Workload>| match found {
-        Ok(_) => Some(observations.next()?.map(Prepared::of)),
+        Ok(_) => Some(observations.next()?.map(|observed| Prepared::of(observed, request))),
         Err(error) => Some(Err(error)),
     };
     let mut all: Vec<_> = current.into_iter().filter_map(prepared).collect();
@@ -89,7 +100,7 @@ pub(super) async fn read_all_ahead(
     }
     let (mut rollbacks, mut places) = (Vec::new(), Vec::new());
     for prepared in all.iter_mut().flatten() {
-        if let Some(planned) = prepared.planned(request) {
+        if let Some(planned) = prepared.planned() {
             rollbacks.push(planned);
             places.push(&mut prepared.findings);
         }
@@ -158,7 +169,7 @@ fn already_rolled_back(observed: &Observation, current: &Revision) -> Error {
 }
 
 /// Returns the workload as the rollback makes it, with the revision that it returns to.
-pub(super) fn planned(observed: &Observation, undo: &Undo<'_>) -> Planned {
+pub(super) fn planned(observed: &Observation, undo: &Undo) -> Planned {
     let after = Workload::of_json(undo.patch.after()).unwrap_or_else(|| observed.workload.clone());
     Planned::rollback(after, observed, undo)
 }

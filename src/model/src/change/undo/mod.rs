@@ -37,11 +37,11 @@ pub struct UndoOptions {
     pub change_cause: Option<String>,
 }
 
-/// A prepared rollback.
+/// A rollback before it is written: what is shown, asked about, checked and sent.
 #[derive(Clone, Debug)]
-pub struct Undo<'a> {
+pub struct Undo {
     /// The revision to roll back to.
-    pub to: &'a Revision,
+    pub to: Revision,
     /// The patch.
     pub patch: Patch,
     /// The effect on the pods.
@@ -67,7 +67,7 @@ pub fn is_live(observation: &Observation, revision: &Revision) -> bool {
 /// # Errors
 /// If the workload is paused and stays so, or by a controller that drives its rollouts, if the revision has no usable template, or if the hold
 /// or the last-applied configuration is not readable.
-pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOptions) -> Result<Undo<'a>> {
+pub fn undo(observation: &Observation, to: &Revision, options: &UndoOptions) -> Result<Undo> {
     let workload = &observation.workload;
     let raw = to.template();
     let template = raw.without_hash_labels();
@@ -122,7 +122,7 @@ pub fn undo<'a>(observation: &'a Observation, to: &'a Revision, options: &UndoOp
     }
     let effect = Effect::of(observation, Some(to), patch.after());
     let ends_hold = hold.filter(|_| stays_held.is_none());
-    Ok(Undo { to, patch, effect, ends_hold, stays_held })
+    Ok(Undo { to: to.clone(), patch, effect, ends_hold, stays_held })
 }
 
 /// Returns the patch that records the new use in the change-cause of a ControllerRevision. The
@@ -281,7 +281,7 @@ pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
 /// Returns the command that takes a rollback back. None if the template before it has no revision, and after a hold or a pause:
 /// without it, the command would release what was rolled back to all pods.
 #[must_use]
-pub fn take_back_command(before: &Observation, undo: &Undo<'_>) -> Option<String> {
+pub fn take_back_command(before: &Observation, undo: &Undo) -> Option<String> {
     if undo.ends_hold.is_some() || undo.stays_held.is_some() || before.workload.is_paused() {
         return None;
     }

@@ -42,7 +42,7 @@ fn observation(kind: &str, rest: &Value) -> Observation {
     observed_with(kind, &template("x:1"), rest, &[0, 1, 2, 3, 4])
 }
 
-fn undone<'a>(observation: &'a Observation, options: &UndoOptions) -> Undo<'a> {
+fn undone(observation: &Observation, options: &UndoOptions) -> Undo {
     undo(observation, TargetRevision::Default.find(observation).unwrap(), options).unwrap()
 }
 
