@@ -145,7 +145,7 @@ pub(super) fn output_form(forms: &'static Words<OutputForm>) -> impl TypedValueP
     WordsOr { words: words(forms), other: template_form }
 }
 
-/// Parses a template of `-o`; none for the name of another form. The name is in any case, as in kubectl.
+/// Parses a template of `-o`; `None` for the name of another form. The name is in any case, as in kubectl.
 ///
 /// # Errors
 /// kubectl's messages.
@@ -179,7 +179,7 @@ fn without_go_templates(word: &str) -> String {
     format!("-o {word} is not supported; use -o jsonpath='{{...}}', or pass -o json to jq")
 }
 
-/// Returns the JSONPath that prints the same as a Go template; none for a template that is not only text, fields, strings and
+/// Returns the JSONPath that prints the same as a Go template; `None` for a template that is not only text, fields, strings and
 /// `range` over a field.
 fn jsonpath_of(template: &str) -> Option<String> {
     let is_field = |action: &str| {

@@ -56,10 +56,10 @@ impl Cluster {
         name: &str,
         patch: &Patch,
         options: WriteOptions<'_>,
-    ) -> Result<Object, WriteFailure> {
+    ) -> Result<Object, (Error, WriteOutcome)> {
         let response = self.send_patch(type_, namespace, name, patch, options).await;
-        let response = response.map_err(|failure| WriteFailure::of(&failure, self.explain(&failure)))?;
-        read_object(&response, name, &[type_.kind()]).map_err(WriteFailure::without_object)
+        let response = response.map_err(|failure| failed(&failure, self.explain(&failure)))?;
+        read_object(&response, name, &[type_.kind()]).map_err(without_object)
     }
 
     async fn send_patch(
@@ -106,7 +106,7 @@ impl Source {
         // Before 1.37 only a 429 has the type of its cause.
         let is_disallowed = matches!(&failure, RequestError::Status(response)
             if response.is_refused_by_budget() || response.status == StatusCode::TOO_MANY_REQUESTS);
-        let WriteFailure { error, outcome } = WriteFailure::of(&failure, cluster.explain(&failure));
+        let (error, outcome) = failed(&failure, cluster.explain(&failure));
         match outcome {
             // The pod is gone, or another pod has its name.
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Accepted,
@@ -118,15 +118,6 @@ impl Source {
             WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
         }
     }
-}
-
-/// A write that the server did not confirm.
-#[derive(Clone, Debug)]
-pub struct WriteFailure {
-    /// The error for the user.
-    pub error: Error,
-    /// What is known of the object.
-    pub outcome: WriteOutcome,
 }
 
 /// What a failed write says about the object.
@@ -148,22 +139,22 @@ pub enum WriteOutcome {
     Unknown,
 }
 
-impl WriteFailure {
-    /// Returns the failure for a 2xx response that does not contain the changed object.
-    pub(super) fn without_object(why: &str) -> Self {
-        let error = Error::new(ErrorKind::Malformed, format!("the server's response to the write {why}"));
-        Self { error, outcome: WriteOutcome::Unknown }
-    }
+/// Returns the error of a failed request for the user, and what it says about the object. `explained` describes the failure,
+/// unless the object was rejected.
+fn failed(failure: &RequestError, explained: Error) -> (Error, WriteOutcome) {
+    let rejected = match failure {
+        RequestError::Status(response) => rejected(response),
+        _ => None,
+    };
+    let error = rejected.unwrap_or(explained);
+    let outcome = WriteOutcome::of(failure, error.kind());
+    (error, outcome)
+}
 
-    /// Classifies a failed request. `explained` describes it, unless the object was rejected.
-    pub(super) fn of(failure: &RequestError, explained: Error) -> Self {
-        let rejected = match failure {
-            RequestError::Status(response) => rejected(response),
-            _ => None,
-        };
-        let error = rejected.unwrap_or(explained);
-        Self { outcome: WriteOutcome::of(failure, error.kind()), error }
-    }
+/// Returns the failure for a 2xx response that does not contain the changed object.
+fn without_object(why: &str) -> (Error, WriteOutcome) {
+    let error = Error::new(ErrorKind::Malformed, format!("the server's response to the write {why}"));
+    (error, WriteOutcome::Unknown)
 }
 
 impl WriteOutcome {
@@ -247,7 +238,7 @@ mod tests {
                 RequestError::NotConnected(error) | RequestError::NotSent(error) => error.clone(),
                 _ => refused(),
             };
-            assert_eq!(WriteFailure::of(&failure, explained).outcome, outcome, "{failure:?}");
+            assert_eq!(failed(&failure, explained).1, outcome, "{failure:?}");
         }
     }
 
@@ -263,8 +254,8 @@ mod tests {
             (StatusCode::FORBIDDEN, &quota, "explained", WriteOutcome::Unchanged),
         ] {
             let failure = response(status, body);
-            let failure = WriteFailure::of(&failure, Error::new(ErrorKind::Refused, "explained"));
-            assert_eq!((failure.error.to_string().as_str(), failure.outcome), (sentence, outcome), "{body}");
+            let (error, found) = failed(&failure, Error::new(ErrorKind::Refused, "explained"));
+            assert_eq!((error.to_string().as_str(), found), (sentence, outcome), "{body}");
         }
     }
 }

@@ -94,7 +94,7 @@ pub struct CommandOutcome {
     pub errors: Vec<Error>,
     /// The errors that are printed already: before a wait, or as kubectl's line of a search that found nothing.
     pub printed: Vec<Error>,
-    /// The document that the command prints, to which its errors are added; none for a stream of documents.
+    /// The document that the command prints, to which its errors are added; `None` for a stream of documents.
     pub document: Option<Value>,
     /// The changes that were made, to report where their own lines cannot be printed.
     pub changes: Vec<String>,

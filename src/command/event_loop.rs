@@ -47,7 +47,7 @@ pub(super) trait Executor<'a, E: Engine> {
         None
     }
 
-    /// Returns a change of a target for the engine; none if a request completes it, and answers then.
+    /// Returns a change of a target for the engine; `None` if a request completes it, and answers then.
     fn pass_on(
         &mut self,
         change: TargetEvent,
@@ -59,7 +59,7 @@ pub(super) trait Executor<'a, E: Engine> {
     /// Whether a request may begin no write any more.
     fn must_stop_writing(engine: &E) -> bool;
 
-    /// Returns the signal that stands for a stdout that cannot be written any more; none ends the loop.
+    /// Returns the signal that stands for a stdout that cannot be written any more; `None` ends the loop.
     fn without_output(&self) -> Option<StopSignal> {
         None
     }

@@ -63,36 +63,36 @@ pub(super) async fn attempt(
     let mut last = None; // a webhook may have refused the change
     for tries in 0..MAX_ATTEMPTS {
         let patched = cluster.patch(type_, namespace, name, patch, options).await;
-        let failure = match patched {
+        let (error, outcome) = match patched {
             Ok(object) => return WriteResult::Stored(object),
-            Err(failure) => failure,
+            Err(failed) => failed,
         };
-        match failure.outcome {
+        match outcome {
             WriteOutcome::Conflict => {
-                last = Some(failure.error);
+                last = Some(error);
                 if tries + 1 < MAX_ATTEMPTS {
                     sleep(cluster.pause_before_retry(tries)).await;
                 }
                 continue;
             }
             WriteOutcome::Gone => return WriteResult::Refused(target.deleted()),
-            WriteOutcome::Unchanged => return WriteResult::Refused(failure.error),
-            WriteOutcome::Unavailable => return WriteResult::Unavailable(failure.error),
-            WriteOutcome::Unknown => return WriteResult::Unknown(failure.error),
+            WriteOutcome::Unchanged => return WriteResult::Refused(error),
+            WriteOutcome::Unavailable => return WriteResult::Unavailable(error),
+            WriteOutcome::Unknown => return WriteResult::Unknown(error),
             WriteOutcome::TestsFailed => {}
         }
         let now = match target.read(source).await {
             Ok(now) => now,
-            Err(error) => return WriteResult::Unavailable(error),
+            Err(unread) => return WriteResult::Unavailable(unread),
         };
         if let Some(conflict) = Conflict::of(patch, &now) {
             return WriteResult::Conflict(conflict);
         }
         if patch.is_based_on(&now) {
-            return WriteResult::Refused(failure.error); // the patch itself is wrong
+            return WriteResult::Refused(error); // the patch itself is wrong
         }
         *patch = patch.rebased_on(&now);
-        last = Some(failure.error);
+        last = Some(error);
     }
     let error = Error::new(
         ErrorKind::Conflict,

@@ -31,7 +31,7 @@ use crate::render::undo::{hold_effect, kept_pods};
 /// How long a rollback that cannot be written now is tried again. An API server restarts in less time.
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
 
-/// Rolls a target back to the revision that was stable when following began; none if it has recovered. Reads everything again
+/// Rolls a target back to the revision that was stable when following began; `None` if it has recovered. Reads everything again
 /// first, also after a conflict, because the patch must match the objects as they are now. It tries again while they cannot
 /// be read, and while the API server cannot take the write, until the command is `stopped`. A server that has just started
 /// may also refuse reads.
@@ -168,7 +168,7 @@ async fn missing_right_for(workload: &Workload, field_manager: &str, source: &So
     )
 }
 
-/// Reads a workload again. None if it may and has recovered: its rollout has completed since its failure, and stays so in a
+/// Reads a workload again. `None` if it may and has recovered: its rollout has completed since its failure, and stays so in a
 /// second reading, after the time in which a container that starts may crash.
 async fn read_failed(
     found: &Workload,

@@ -40,7 +40,7 @@ pub(super) struct Writer<'a> {
     /// The objects of `-o json`, which are printed together.
     objects: Vec<Value>,
     outcome: CommandOutcome,
-    /// The signals since the first change; none before, when a signal ends the process.
+    /// The signals since the first change; `None` before, when a signal ends the process.
     stops: Option<StopSignals>,
     /// The patch that has no answer yet.
     in_flight: Option<(PatchTarget, Patch)>,
@@ -190,7 +190,7 @@ impl<'a> Writer<'a> {
         done
     }
 
-    /// Returns the error for the write that a signal left without an answer, with what is known of it; none without such a
+    /// Returns the error for the write that a signal left without an answer, with what is known of it; `None` without such a
     /// write.
     pub(super) async fn unanswered_write(&mut self, stop: StopSignal) -> Option<Error> {
         let (target, patch) = self.in_flight.take()?;

@@ -23,7 +23,7 @@ pub fn pods_cannot_start(after: &Workload, why: &str) -> String {
     format!("warning: new pods of {} cannot start: {why}", after.target())
 }
 
-/// Returns the note that a check of new pods is incomplete, with what could not be read; none if all was.
+/// Returns the note that a check of new pods is incomplete, with what could not be read; `None` if all was.
 #[must_use]
 pub fn pods_not_checked(after: &Workload, unread: &[String]) -> Option<String> {
     (!unread.is_empty())
@@ -126,7 +126,7 @@ pub fn changed_before_restart(before: &Workload) -> String {
 }
 
 /// Returns the command that takes a restart back. It names the template before by its digest, because `restart` reads no
-/// revisions. None if the controller has not observed that template, which then gets no revision, and if it keeps no revision
+/// revisions. `None` if the controller has not observed that template, which then gets no revision, and if it keeps no revision
 /// (`revisionHistoryLimit` 0).
 #[must_use]
 pub fn restart_receipt(before: &Workload) -> Option<String> {
@@ -135,7 +135,7 @@ pub fn restart_receipt(before: &Workload) -> Option<String> {
     (before.is_observed() && !keeps_none).then(|| command_back(before, word()))
 }
 
-/// Returns which workloads a command left as they are because a signal ended it; none if there are none.
+/// Returns which workloads a command left as they are because a signal ended it; `None` if there are none.
 #[must_use]
 pub fn not_changed(stop: StopSignal, left: &[String]) -> Option<String> {
     (!left.is_empty()).then(|| format!("{}; not changed: {}", stop.words(), first_of(left, MAX_NAMES, ", ")))

@@ -83,7 +83,7 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp, is_planned: bool)
     format!("note: the {what} of {target} was already ended by {who}; {removed} its annotation{strategy}")
 }
 
-/// Returns the warning about held pods that do not come back on the revision that they run; none for a plan in force, which
+/// Returns the warning about held pods that do not come back on the revision that they run; `None` for a plan in force, which
 /// has begun with it.
 #[must_use]
 pub fn replaced_by_recorded(observed: &Observation) -> Option<String> {

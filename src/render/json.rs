@@ -135,7 +135,7 @@ pub fn list_document(items: &[Value]) -> Value {
     json!({"apiVersion": "v1", "kind": "List", "items": items})
 }
 
-/// Returns one document with errors: as the last items of a list, or else in a list beside the document. None if there is
+/// Returns one document with errors: as the last items of a list, or else in a list beside the document. `None` if there is
 /// neither a document nor an error.
 #[must_use]
 pub fn with_errors(document: Option<Value>, errors: Vec<Value>) -> Option<Value> {

@@ -110,7 +110,7 @@ pub fn before_a_hold(workload: &Workload) -> Vec<String> {
     owners_of(workload, &path).map(warning).collect()
 }
 
-/// Returns a warning of each owner whose next apply may end a plan of `step`, with the fields that it may write. None for a
+/// Returns a warning of each owner whose next apply may end a plan of `step`, with the fields that it may write. `None` for a
 /// plan in force, which has begun with that warning.
 #[must_use]
 pub fn before_a_plan(workload: &Workload) -> Vec<String> {

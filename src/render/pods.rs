@@ -102,7 +102,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
 /// The most paths in one line.
 const MAX_PATHS: usize = 3;
 
-/// Returns what happens to the pods of an effect: `restarts main`, `spec.x cannot change in place`. None where
+/// Returns what happens to the pods of an effect: `restarts main`, `spec.x cannot change in place`. `None` where
 /// the first line of the effect says it all.
 #[must_use]
 pub(super) fn update_details(update: &UpdatedPods) -> Option<String> {

@@ -119,7 +119,7 @@ pub(super) fn state_text(target: &FollowedTarget) -> (Style, String) {
     (Style::Bad, words)
 }
 
-/// Returns how a rollout ended; none if its state says so.
+/// Returns how a rollout ended; `None` if its state says so.
 fn outcome_words(outcome: &Outcome) -> Option<String> {
     Some(match outcome {
         Outcome::Failed(failure) => format!("failed: {}", reason(failure)),

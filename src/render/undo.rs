@@ -52,7 +52,7 @@ pub fn preview(observed: &Observation, undo: &Undo, secrets: SecretValues, now: 
     lines
 }
 
-/// Returns the reasons to doubt a rollback; none if there are none.
+/// Returns the reasons to doubt a rollback; `None` if there are none.
 #[must_use]
 pub fn doubts(
     observed: &Observation,
@@ -172,7 +172,7 @@ pub fn no_pod_replaced(after: &Workload) -> Option<String> {
 }
 
 /// Returns the warning of pods that a partition keeps from the rollback, with the command that replaces them. The controller
-/// counts the pods that run the target already, so that none of the failed revision need be left to replace. None where the
+/// counts the pods that run the target already, so that none of the failed revision need be left to replace. `None` where the
 /// partition keeps pods by their ordinals, and where it keeps all of them, which [`no_pod_replaced`] says.
 #[must_use]
 pub fn kept_pods(observed: &Observation, undo: &Undo) -> Option<String> {

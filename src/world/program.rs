@@ -76,7 +76,7 @@ impl Program {
     /// The program inherits a stream of this process, so that it sees the terminal. Its output is copied into
     /// any other stream.
     ///
-    /// Returns the exit code; none when a signal ended the program.
+    /// Returns the exit code; `None` when a signal ended the program.
     ///
     /// # Errors
     /// When the program cannot be started or its output cannot be copied.
@@ -184,7 +184,7 @@ impl PrivateFile {
     }
 }
 
-/// Lets child processes inherit a file, and returns its path for them; none where they cannot open it again.
+/// Lets child processes inherit a file, and returns its path for them; `None` where they cannot open it again.
 #[cfg(target_os = "linux")]
 fn inherited_path(file: &File) -> io::Result<Option<PathBuf>> {
     use std::os::fd::AsRawFd;

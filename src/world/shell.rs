@@ -24,7 +24,7 @@ const OUTPUT_GRACE: Duration = Duration::from_millis(500);
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShellOutcome {
-    /// It exited with this code; none when a signal ended it.
+    /// It exited with this code; `None` when a signal ended it.
     Exited(Option<i32>),
     /// It exceeded its limit and was killed with the processes of its group.
     TimedOut,
@@ -104,7 +104,7 @@ impl Pieces {
         Self(tokio::net::unix::pipe::Receiver::from_owned_fd(output.into()).ok())
     }
 
-    /// Returns the next piece; none when the pipe is closed.
+    /// Returns the next piece; `None` when the pipe is closed.
     async fn next(&mut self) -> Option<Vec<u8>> {
         let mut piece = vec![0; PIECE_BYTES];
         let length = self.0.as_mut()?.read(&mut piece).await.ok().filter(|length| *length > 0)?;

@@ -178,6 +178,21 @@ fn only_the_folder_of_the_kinds_names_a_kind() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The word before a message is that of a finding's severity, and `render` writes it.
+#[test]
+fn only_render_writes_the_word_before_a_message() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let words = ["\"note: ", "\"warning: ", "\"hint: ", "format!(\"error: "];
+    let mut wrong = Vec::new();
+    for file in SOURCES.iter().filter(|file| file.room() != "render" && !file.name.ends_with("tests.rs")) {
+        let text = std::fs::read_to_string(root.join(&file.name)).expect("a source file");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().enumerate().filter(|(_, line)| words.iter().any(|word| line.contains(word)));
+        wrong.extend(lines.map(|(number, _)| format!("{}:{}", file.name, number + 1)));
+    }
+    assert!(wrong.is_empty(), "make it a Finding: {}", wrong.join("\n"));
+}
+
 #[test]
 fn main_uses_only_the_library() {
     let main = SOURCES.iter().find(|file| file.room() == "main").expect("src/main.rs");

@@ -238,7 +238,7 @@ pub(in crate::cli) enum LastWord<'d> {
 }
 
 impl<'d> PartialLine<'d> {
-    /// Parses a line, whose last word may be empty; none when the line is invalid.
+    /// Parses a line, whose last word may be empty; `None` when the line is invalid.
     pub(in crate::cli) fn read(program: &'d Command, words: &'d [String]) -> Option<Self> {
         let (last, before) = words.split_last()?;
         let mut line = Self {

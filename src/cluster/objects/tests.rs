@@ -419,7 +419,7 @@ async fn a_response_with_another_object_leaves_the_result_of_a_write_unknown() {
         let (type_, patch) = (found.kind().type_(), Patch::of(found.object()));
         let options = WriteOptions { dry_run: false, field_manager: "test" };
         let written = cluster.patch(type_, "shop", "web", &patch, options).await;
-        assert_eq!(written.err().map(|failure| failure.outcome), expected, "{kind}/{name}");
+        assert_eq!(written.err().map(|(_, outcome)| outcome), expected, "{kind}/{name}");
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) struct ComparedTemplates {
     pub(super) workload: Workload,
     pub(super) from: String,
     pub(super) to: String,
-    /// How `live` is described above the changes; none for a workload elsewhere.
+    /// How `live` is described above the changes; `None` for a workload elsewhere.
     pub(super) live: Option<String>,
     pub(super) digests: [Digest; 2],
     pub(super) diff: Diff,

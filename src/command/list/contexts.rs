@@ -99,7 +99,7 @@ async fn read(request: &ListArgs, scope: &TargetScope, context: &ContextSource) 
     Ok(listing)
 }
 
-/// Reads the version of the API server of a context for a document; none if that fails.
+/// Reads the version of the API server of a context for a document; `None` if that fails.
 async fn version(request: &ListArgs, context: &ContextSource) -> Option<String> {
     let source = context.source.as_ref().ok().filter(|_| request.output.is_document())?;
     source.version().await.ok()

@@ -63,7 +63,7 @@ impl ListArgs {
         states.is_empty() || rollout.is_in(&states)
     }
 
-    /// Evaluates an observation, with the last change of the template if it is needed. None if the template has not changed
+    /// Evaluates an observation, with the last change of the template if it is needed. `None` if the template has not changed
     /// since the time that was asked for.
     pub(super) fn view(&self, observed: &Observation, now: Timestamp) -> Option<RolloutView> {
         let view = RolloutView::of(observed, now);

@@ -136,7 +136,7 @@ async fn queries(
 /// Evaluates the rollouts of a scope again and again.
 struct Watch<'a> {
     request: &'a ListArgs,
-    /// How long to watch; none for no limit.
+    /// How long to watch; `None` for no limit.
     limit: Option<Duration>,
     /// What is observed of each workload.
     observed: BTreeMap<TargetId, Observation>,

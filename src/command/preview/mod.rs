@@ -126,7 +126,7 @@ fn in_namespace(workload: &Workload, namespace: &str) -> Option<Workload> {
     Workload::of_json(&object)
 }
 
-/// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.
+/// Reads each workload as it is now, with its revisions and pods; `None` for one that does not exist.
 async fn read_all_live(
     workloads: &[Workload],
     source: &Source,
@@ -141,7 +141,7 @@ async fn read_all_live(
     found.into_iter().map(|found| found.and_then(&mut observation)).collect()
 }
 
-/// Reads a workload as it is now; none if it does not exist.
+/// Reads a workload as it is now; `None` if it does not exist.
 async fn live(after: &Workload, source: &Source) -> Result<Option<Workload>> {
     let object = after.object();
     let found = source.get(after.kind().type_(), object.namespace(), object.name()).await?;

@@ -90,7 +90,7 @@ pub async fn find_workload(target: &NamedTarget, source: &Source) -> Result<Work
 /// Finds the workloads of one command.
 pub(super) struct TargetFinder<'a> {
     source: &'a Source,
-    /// The namespace; none for all of them, and where every manifest has its own.
+    /// The namespace; `None` for all of them, and where every manifest has its own.
     namespace: Option<String>,
     suggests_names: bool,
 }
@@ -300,7 +300,7 @@ pub(super) fn is_absent(error: &Error) -> bool {
     error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::NotReadable
 }
 
-/// Returns the namespace of a search; none for all of them.
+/// Returns the namespace of a search; `None` for all of them.
 pub(super) fn namespace_of(scope: &TargetScope, source: &Source) -> Result<Option<String>> {
     match &scope.namespace {
         _ if scope.all_namespaces => Ok(None),

@@ -129,7 +129,7 @@ fn announce_namespace(workload: &Workload, request: &UndoArgs, writer: &Writer<'
     }
 }
 
-/// Rolls one workload back and returns the object that the API server stored; none if it [has recovered](has_recovered).
+/// Rolls one workload back and returns the object that the API server stored; `None` if it [has recovered](has_recovered).
 /// `was_asked` says that a question waited for its answer since the workload was read.
 async fn roll_back_workload(
     mut prepared: Prepared,

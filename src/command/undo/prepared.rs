@@ -35,9 +35,9 @@ pub(super) struct Prepared {
     pub(super) observed: Observation,
     /// The revision to roll back to.
     pub(super) target: Result<Revision>,
-    /// The rollback; none without a target, and where the workload already runs it.
+    /// The rollback; `None` without a target, and where the workload already runs it.
     pub(super) undo: Option<Result<Undo>>,
-    /// What was found about its rollback; none if it is checked beside the write.
+    /// What was found about its rollback; `None` if it is checked beside the write.
     pub(super) findings: Option<Findings>,
     /// Whether its changes were shown before those of all others, and one question was answered for all.
     pub(super) is_announced: bool,
@@ -69,7 +69,7 @@ impl Prepared {
         matches!(self.undo, Some(Ok(_))) || completes()
     }
 
-    /// Returns what the rollback is checked by; none if it would not write.
+    /// Returns what the rollback is checked by; `None` if it would not write.
     fn planned(&self) -> Option<Planned> {
         let undo = self.undo.as_ref()?.as_ref().ok()?;
         Some(planned(&self.observed, undo))

@@ -108,7 +108,7 @@ pub(in crate::render) fn batch_rows(batches: &[BatchView], width: usize) -> Vec<
     aligned(rows)
 }
 
-/// Returns the line of the batches that a view only counts: `  then 12 more of 2`; none without such batches.
+/// Returns the line of the batches that a view only counts: `  then 12 more of 2`; `None` without such batches.
 pub(in crate::render) fn further(batches: FurtherBatches) -> Option<Line> {
     let size = batches.size.map(|size| format!(" of {size}")).unwrap_or_default();
     let words = format!("  then {} more{size}", batches.count);

@@ -262,7 +262,7 @@ fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
     }
 }
 
-/// Returns the command that rolls a target back at its end; none if it does not help, or was tried already.
+/// Returns the command that rolls a target back at its end; `None` if it does not help, or was tried already.
 pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) -> Option<&'v str> {
     let helps = match &result.outcome {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
@@ -289,7 +289,7 @@ fn deadlock_hints(view: &RolloutView) -> Vec<String> {
     vec![format!("let an old pod go first: {unblock}"), format!("afterwards: {restore}")]
 }
 
-/// Returns the hint for a stuck pod that blocks a StatefulSet or its rollback; none for another cause.
+/// Returns the hint for a stuck pod that blocks a StatefulSet or its rollback; `None` for another cause.
 fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
     let is_rollback = target.rollback().is_some();
     if cause.id != CauseId::BlockedByPod || is_rollback && target.options().replace_stuck_pods {
@@ -301,7 +301,7 @@ fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
     Some(format!("{hint}{by_hand}"))
 }
 
-/// Returns the result of a target. None where another line says so, as kubectl's last one of a complete rollout.
+/// Returns the result of a target. `None` where another line says so, as kubectl's last one of a complete rollout.
 fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameContext) -> Option<String> {
     let name = names.name(target.workload());
     // After a colon kubectl's line is a part of the sentence.

@@ -20,7 +20,7 @@ use crate::render::json::{
 };
 use crate::render::pods;
 
-/// Returns the document of a report; none for a decision.
+/// Returns the document of a report; `None` for a decision.
 #[must_use]
 pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Value> {
     let (kind, facts) = match report {

@@ -32,7 +32,7 @@ pub struct Closing<'a> {
     pub workload: &'a Workload,
     /// The plan, if there is one.
     pub view: Option<PlanView>,
-    /// The stepper; none if the command did not step.
+    /// The stepper; `None` if the command did not step.
     pub stepper: Option<&'a Stepper>,
     /// The command of `--check`, if it is known.
     pub check: Option<&'a str>,
@@ -54,7 +54,7 @@ impl<'a> Closing<'a> {
     }
 }
 
-/// Returns the line of a report for stdout, which a live frame shows too; none if it has only notes.
+/// Returns the line of a report for stdout, which a live frame shows too; `None` if it has only notes.
 #[must_use]
 pub fn result(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> {
     match report {

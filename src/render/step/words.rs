@@ -30,7 +30,7 @@ pub(in crate::render) fn pace(pace: &Pace) -> String {
     soaks.fold(batches, |words, (name, soak)| format!("{words}, {name} {}", go_duration::short(soak)))
 }
 
-/// Returns the note that goals of `--batches` are the same number of pods; none if all differ.
+/// Returns the note that goals of `--batches` are the same number of pods; `None` if all differ.
 #[must_use]
 pub fn equal_goals(view: &PlanView) -> Option<String> {
     let BatchSize::Until(goals) = &view.pace.batch_size else { return None };
