@@ -96,8 +96,7 @@ pub(super) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     let mut newest: Option<Timestamp> = None; // no later use began before
     for (number, was, revision) in numbered(observed) {
         let Some(created) = revision.created else { continue };
-        let is_later = |time: &Timestamp| time.duration_since(created) > CONTROLLER_DELAY;
-        let renumbered = revision.numbered.filter(|time| number == revision.number.known() && is_later(time));
+        let renumbered = renumbered(revision, observed).filter(|_| number == revision.number.known());
         let is_return =
             was.is_some() || renumbered.is_some() || newest.is_some_and(|newest| created < newest);
         if is_return && was.is_none() {
@@ -118,6 +117,25 @@ pub(super) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     number_first_uses(&mut all);
     link(&mut all);
     all
+}
+
+/// Returns when the controller gave a ControllerRevision its present number at a return to it.
+///
+/// Its stamp is that of any write of the controller. An adoption, after `kubectl delete --cascade=orphan`, writes to all
+/// revisions within a moment and leaves their numbers. The lowest number of a return is 3.
+fn renumbered(revision: &Revision, observed: &Observation) -> Option<Timestamp> {
+    let later = |one: &Revision| {
+        let is_later = |time: &Timestamp| {
+            one.created.is_some_and(|created| time.duration_since(created) > CONTROLLER_DELAY)
+        };
+        one.numbered.filter(is_later)
+    };
+    let time = later(revision).filter(|_| revision.number.known().is_some_and(|number| number > 2))?;
+    let is_written_too = |other: &Revision| {
+        other.name != revision.name
+            && later(other).is_some_and(|other| other.duration_since(time).abs() <= CONTROLLER_DELAY)
+    };
+    (!observed.revisions.iter().any(is_written_too)).then_some(time)
 }
 
 fn new_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseStart) -> RevisionUse<'_> {

@@ -78,6 +78,42 @@ fn a_write_long_after_the_creation_of_a_revision_did_not_begin_it() {
     }
 }
 
+/// The revisions of a StatefulSet by number: when each was created, and when its controller wrote to it last.
+fn controller_revisions(stamps: &[(i64, &str, &str)]) -> Observation {
+    let live = stamps.last().map(|(number, ..)| template(&format!("x:{number}"), &json!([])));
+    let workload = json!({"apiVersion": "apps/v1", "kind": "StatefulSet",
+        "metadata": {"name": "w", "uid": "w"}, "spec": {"template": live}});
+    let workload = Workload::of_json(&workload).unwrap();
+    let revision = |(number, created, written): &(i64, &str, &str)| {
+        let revision = json!({"kind": "ControllerRevision", "revision": number,
+            "data": {"spec": {"template": template(&format!("x:{number}"), &json!([]))}}, "metadata": {
+            "name": format!("r{number}"), "creationTimestamp": format!("2026-11-20T{created}Z"),
+            "managedFields": [{"manager": "kube-controller-manager", "time": format!("2026-11-20T{written}Z"),
+                "fieldsV1": {"f:revision": {}}}],
+            "ownerReferences": [{"controller": true, "uid": "w"}]}});
+        Object::read(revision).unwrap()
+    };
+    let revisions = Revisions::of(&workload, stamps.iter().map(revision));
+    Observation { workload, revisions, pods: None, events: None }
+}
+
+/// `kubectl delete --cascade=orphan`, and created again: the controller adopts the revisions within a moment.
+#[test]
+fn an_adopted_revision_is_no_return() {
+    for (stamps, returns) in [
+        (vec![(1, "10:00:00", "12:00:00"), (2, "11:00:00", "12:00:00")], 0),
+        (vec![(2, "10:00:00", "12:00:00")], 0),
+        (vec![(3, "10:00:00", "12:00:00"), (4, "11:00:00", "12:00:01")], 0),
+        (vec![(2, "10:30:00", "10:30:00"), (3, "10:00:00", "12:00:00")], 1),
+        (vec![(3, "10:00:00", "10:00:31"), (4, "10:00:31", "10:00:31")], 1),
+        (vec![(3, "10:00:00", "10:40:00"), (4, "10:30:00", "10:50:00")], 2),
+    ] {
+        let observed = controller_revisions(&stamps);
+        let uses = uses(&observed);
+        assert_eq!(uses.iter().filter(|one| one.is_return).count(), returns, "{stamps:?}: {uses:?}");
+    }
+}
+
 /// Helm applied the release again during a pause, after another client had changed the environment.
 #[test]
 fn the_owner_of_a_changed_field_made_the_change_that_has_no_revision_yet() {
