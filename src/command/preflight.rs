@@ -19,6 +19,7 @@ use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType
 use crate::model::change::quotas::{asks_for_amounts, creates_pod_first, refusing_limits, refusing_quotas};
 use crate::model::change::undo::Undo;
 use crate::model::change::write_result::WriteResult;
+use crate::model::finding::Finding;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{
@@ -76,7 +77,7 @@ pub(super) struct Findings {
     /// What keeps its new pods from starting, a sentence for each obstacle.
     pub(super) obstacles: Vec<String>,
     /// The notes about what a rollback leaves as it is, and about Secrets for image pulls that do not exist.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Finding>,
     /// What could not be read, and why, so that there may be more.
     pub(super) unread: Vec<String>,
 }
@@ -257,7 +258,6 @@ pub(super) fn refuse(after: &Workload, findings: &Findings) -> Result<()> {
 pub(super) fn warn(after: &Workload, findings: &Findings, messages: &MessageWriter) {
     let obstacles = findings.obstacles.iter().map(|obstacle| pods_cannot_start(after, obstacle));
     let unread = pods_not_checked(after, &findings.unread);
-    for line in obstacles.chain(findings.notes.iter().cloned()).chain(unread) {
-        messages.line_once(&line);
-    }
+    let obstacles: Vec<_> = obstacles.collect();
+    messages.findings_once(obstacles.iter().chain(&findings.notes).chain(&unread));
 }

@@ -11,6 +11,7 @@ use crate::model::change::effect::Effect;
 use crate::model::change::stuck_pods::stuck_pods as blocking_pods;
 use crate::model::change::undo::command_back;
 use crate::model::engine::StopSignal;
+use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, Reference};
@@ -19,15 +20,16 @@ use crate::model::text::shell_command::{Word, command};
 
 /// Returns the warning before a change whose new pods cannot start.
 #[must_use]
-pub fn pods_cannot_start(after: &Workload, why: &str) -> String {
-    format!("warning: new pods of {} cannot start: {why}", after.target())
+pub fn pods_cannot_start(after: &Workload, why: &str) -> Finding {
+    let text = format!("new pods of {} cannot start: {why}", after.target());
+    Finding::warning(Reason::PodsCannotStart, text)
 }
 
 /// Returns the note that a check of new pods is incomplete, with what could not be read; `None` if all was.
 #[must_use]
-pub fn pods_not_checked(after: &Workload, unread: &[String]) -> Option<String> {
-    (!unread.is_empty())
-        .then(|| format!("note: new pods of {} could not be checked: {}", after.target(), unread.join("; ")))
+pub fn pods_not_checked(after: &Workload, unread: &[String]) -> Option<Finding> {
+    let text = || format!("new pods of {} could not be checked: {}", after.target(), unread.join("; "));
+    (!unread.is_empty()).then(|| Finding::note(Reason::Incomplete, text()))
 }
 
 /// Returns the words about one pod or several that block their StatefulSet: `are`, `them`, and in which order they are deleted.
@@ -98,15 +100,17 @@ pub(super) fn names_of(pods: &[&Pod]) -> String {
 
 /// Returns the note that a Secret for image pulls does not exist.
 #[must_use]
-pub fn no_pull_secret(after: &Workload, secret: &Reference) -> String {
+pub fn no_pull_secret(after: &Workload, secret: &Reference) -> Finding {
     let (target, secret) = (after.target(), secret.target());
-    format!("note: the images of {target} are pulled without {secret}, which does not exist")
+    let text = format!("the images of {target} are pulled without {secret}, which does not exist");
+    Finding::note(Reason::Missing, text)
 }
 
 /// Returns the note that a rollback leaves a later change of a ConfigMap or Secret. `label` is that of its target.
 #[must_use]
-pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
-    format!("note: {} changed after revision {label}; it is not rolled back", object.target())
+pub fn not_rolled_back(object: &Configuration, label: &str) -> Finding {
+    let text = format!("{} changed after revision {label}; it is not rolled back", object.target());
+    Finding::note(Reason::NotRolledBack, text)
 }
 
 /// Returns the line with the command that takes a change back.

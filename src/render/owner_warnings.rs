@@ -60,13 +60,13 @@ pub fn of_apply(workload: &Workload, to: &Revision, options: &UndoOptions) -> Ve
     changes.into_iter().chain(keeps).collect()
 }
 
-/// Returns the warning that an owner may revert what `kubectl apply` changes.
+/// Returns the text of the warning that an owner may revert what `kubectl apply` changes.
 #[must_use]
 pub fn before_an_apply(owner: &ManifestOwner, workload: &Workload) -> String {
-    let (target, (who, _)) = (workload.target(), introduced(owner));
+    let (target, (who, advice)) = (workload.target(), introduced(owner));
     match owner {
-        ManifestOwner::KruiseRollout(_) => drives(owner, workload),
-        _ => format!("warning: {who} manages {target} too and may revert the change"),
+        ManifestOwner::KruiseRollout(_) => format!("{who} manages {target}; {advice}"),
+        _ => format!("{who} manages {target} too and may revert the change"),
     }
 }
 

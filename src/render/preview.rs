@@ -6,12 +6,14 @@ use serde_json::{Value, json};
 
 use super::change::{pods_cannot_start, stuck_pods};
 use super::diff::{self, changes, reordered};
+use super::finding::members;
 use super::json::{document, workload_json};
 use super::line::{Line, Style};
 use super::{owner_warnings, pods};
 use crate::model::change::effect::{Effect, UpdatePace};
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
 use crate::model::diff::Change;
+use crate::model::finding::{Finding, Reason};
 use crate::model::hold::{HeldBy, end_command};
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
@@ -91,56 +93,60 @@ fn outcome(preview: &Preview) -> String {
     }
 }
 
-/// Returns the line of a warning.
+/// Returns the finding of a warning.
 #[must_use]
-pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
+pub fn warning(warning: &PreviewWarning, workload: &Workload) -> Finding {
     let target = workload.target();
-    match warning {
-        PreviewWarning::EndsPause => format!("warning: it ends the pause of {target}"),
-        PreviewWarning::EndsPlan => {
-            format!("warning: it ends the plan of step for {target}, and the controller updates all pods")
-        }
+    let (reason, text) = match warning {
+        PreviewWarning::EndsPause => (Reason::EndsHold, format!("it ends the pause of {target}")),
+        PreviewWarning::EndsPlan => (
+            Reason::EndsHold,
+            format!("it ends the plan of step for {target}, and the controller updates all pods"),
+        ),
         PreviewWarning::ReplacesHeldStrategy => {
             let until = command("until {}", [end_command(workload)]);
-            format!(
-                "warning: it replaces the strategy of the plan of step, whose other fields still hold {target} {until}"
-            )
+            let text = format!(
+                "it replaces the strategy of the plan of step, whose other fields still hold {target} {until}"
+            );
+            (Reason::ReplacesHeldStrategy, text)
         }
         PreviewWarning::LeavesFields(left) => {
             let until = command("until kubectl rollout2 resume {}", [workload.command_target()]);
-            format!("warning: it leaves {target} with {left}, from the plan of step, {until}")
+            (Reason::LeavesFields, format!("it leaves {target} with {left}, from the plan of step, {until}"))
         }
-        PreviewWarning::Owner(owner) => owner_warnings::before_an_apply(owner, workload),
-        PreviewWarning::KeepsNoHistory => {
-            format!("warning: revisionHistoryLimit 0 of {target} keeps no revision to roll back to")
-        }
+        PreviewWarning::Owner(owner) => (Reason::Owner, owner_warnings::before_an_apply(owner, workload)),
+        PreviewWarning::KeepsNoHistory => (
+            Reason::KeepsNoHistory,
+            format!("revisionHistoryLimit 0 of {target} keeps no revision to roll back to"),
+        ),
         PreviewWarning::RemovesRevisions { limit, revisions } => {
             let noun = if revisions.len() == 1 { "revision" } else { "revisions" };
-            format!(
-                "warning: revisionHistoryLimit {limit} of {target} removes {noun} {}",
-                revisions.join(", ")
-            )
+            let text =
+                format!("revisionHistoryLimit {limit} of {target} removes {noun} {}", revisions.join(", "));
+            (Reason::RemovesRevisions, text)
         }
         PreviewWarning::MovingTag(image) => {
-            format!("warning: the tag of image {image} is not fixed: applying {target} again replaces no pod")
+            let text =
+                format!("the tag of image {image} is not fixed: applying {target} again replaces no pod");
+            let hint = command("to pull it again: kubectl rollout2 restart {}", [workload.command_target()]);
+            return Finding::warning(Reason::MovingTag, text).with_hint(hint);
         }
-        PreviewWarning::BringsBack { revision, current } => format!(
-            "warning: {target}: the last rollout rolled revision {revision} back (to {current}); applying the manifest rolls it out again"
-        ),
+        PreviewWarning::BringsBack { revision, current } => {
+            let text = format!(
+                "the last rollout rolled revision {revision} back (to {current}); applying the manifest rolls it out again"
+            );
+            return Finding::warning(Reason::BringsBack, text).about(target);
+        }
         PreviewWarning::StuckPods(pods) => {
-            format!("warning: {target}: {}", stuck_pods(&pods::names(pods), pods.len()))
+            let text = stuck_pods(&pods::names(pods), pods.len());
+            return Finding::warning(Reason::StuckPods, text).about(target);
         }
         PreviewWarning::BeingDeleted => {
-            format!("warning: {target} is being deleted, so its controller ignores changes")
+            (Reason::BeingDeleted, format!("{target} is being deleted, so its controller ignores changes"))
         }
-        PreviewWarning::PodsCannotStart(why) => pods_cannot_start(workload, why),
-    }
-}
-
-/// Returns the command that rolls out an image whose tag stays.
-#[must_use]
-pub fn moving_tag_hint(workload: &Workload) -> String {
-    command("hint: to pull it again: kubectl rollout2 restart {}", [workload.command_target()])
+        PreviewWarning::PodsCannotStart(why) => return pods_cannot_start(workload, why),
+    };
+    Finding::warning(reason, text)
 }
 
 /// Returns the last line: how many workloads roll out, and the other objects by kind.
@@ -190,14 +196,8 @@ pub fn item_json(preview: &Preview) -> Value {
         .iter()
         .map(|change| json!({"path": change.path.to_string(), "from": change.from, "to": change.to}))
         .collect();
-    let warnings: Vec<Value> = preview
-        .warnings
-        .iter()
-        .map(|it| {
-            let message = warning(it, &preview.after);
-            json!({"id": it.id(), "message": message.trim_start_matches("warning: ")})
-        })
-        .collect();
+    let warnings = preview.warnings.iter().map(|one| members(&warning(one, &preview.after)));
+    let warnings: Vec<Value> = warnings.collect();
     json!({
         "workload": workload_json(&preview.after),
         "outcome": outcome,

@@ -209,7 +209,9 @@ async fn a_preview_knows_what_is_applied_together() {
         let message =
             "new pods of deployment/web cannot start: the template names configmap/new, which does not exist";
         let all = warnings.as_array().unwrap();
-        let found = all.contains(&json!({"id": "pods-cannot-start", "message": message}));
+        let found = all.contains(&json!({
+            "severity": "warning", "reason": "pods-cannot-start", "message": message, "hint": null,
+        }));
         assert_eq!((found, output.exit), (expected, 0), "{}", output.transcript);
     }
 }

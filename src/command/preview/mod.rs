@@ -94,7 +94,7 @@ async fn preview(request: &PreviewArgs, context: &Context<'_>, ui: &mut Ui) -> R
         };
         if preview.outcome.is_rollout() {
             preview.warnings.extend(findings.obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
-            ui.messages.lines(findings.notes.into_iter().chain(unread));
+            ui.messages.findings(findings.notes.iter().chain(&unread));
         }
         errors.extend(printed.show(&preview, &context.world.environment, ui).await.err());
     }
@@ -176,10 +176,7 @@ impl<'a> PreviewPrinter<'a> {
         }
         ui.out_lines(&render::block(preview, self.in_namespaces));
         for warning in &preview.warnings {
-            ui.messages.line(&render::warning(warning, &preview.after));
-            if matches!(warning, PreviewWarning::MovingTag(_)) {
-                ui.messages.line(&render::moving_tag_hint(&preview.after));
-            }
+            ui.messages.finding(&render::warning(warning, &preview.after));
         }
         match self.request.unified().filter(|_| !preview.changes.is_empty()) {
             Some(context) => {

@@ -107,6 +107,30 @@ pub enum Reason {
     RollbackUnfinished,
     /// A rollback did not start.
     RollbackNotStarted,
+    /// What is applied ends a hold.
+    EndsHold,
+    /// What is applied replaces the strategy of a plan, whose other fields still hold the workload.
+    ReplacesHeldStrategy,
+    /// What is applied leaves fields of a plan.
+    LeavesFields,
+    /// An owner of the manifest may revert a change.
+    Owner,
+    /// The workload keeps no revision to roll back to.
+    KeepsNoHistory,
+    /// Revisions are removed.
+    RemovesRevisions,
+    /// The tag of an image is not fixed.
+    MovingTag,
+    /// What is applied rolls a revision out again that was rolled back.
+    BringsBack,
+    /// Pods block their StatefulSet.
+    StuckPods,
+    /// New pods cannot start.
+    PodsCannotStart,
+    /// Something is used that does not exist.
+    Missing,
+    /// A rollback leaves a later change as it is.
+    NotRolledBack,
     /// The workload was deleted.
     Deleted,
     /// The workload was deleted, and created again.

@@ -242,26 +242,6 @@ pub enum PreviewWarning {
     PodsCannotStart(String),
 }
 
-impl PreviewWarning {
-    /// Returns the stable id.
-    #[must_use]
-    pub fn id(&self) -> &'static str {
-        match self {
-            Self::EndsPause | Self::EndsPlan => "ends-hold",
-            Self::ReplacesHeldStrategy => "replaces-held-strategy",
-            Self::LeavesFields(_) => "leaves-fields",
-            Self::Owner(_) => "owner",
-            Self::KeepsNoHistory => "keeps-no-history",
-            Self::RemovesRevisions { .. } => "removes-revisions",
-            Self::MovingTag(_) => "moving-tag",
-            Self::BringsBack { .. } => "brings-back",
-            Self::StuckPods(_) => "stuck-pods",
-            Self::BeingDeleted => "being-deleted",
-            Self::PodsCannotStart(_) => "pods-cannot-start",
-        }
-    }
-}
-
 /// Returns the warnings. `revisions` are those of the workload, with the current one after the change.
 fn warnings(
     before: &Observation,
