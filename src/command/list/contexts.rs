@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::finding::Finding;
 use crate::model::text::plural::plural;
-use crate::model::view::contexts::{ContextRollout, LiveTemplate, TemplateLetters};
+use crate::model::view::contexts::{ContextRollout, LiveTemplate, TemplateLetters, TemplateTexts};
 use crate::model::view::{RolloutView, sort};
 use crate::render::list::contexts::{ListedContext, ListedContexts};
 use crate::render::output_form::OutputForm;
@@ -30,8 +30,9 @@ pub(in crate::command) async fn run(
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
+    let texts = TemplateTexts::default();
     let reads = context.contexts.iter().enumerate().map(async |(index, one)| {
-        (index, tokio::join!(read(request, &context.inputs.scope, one), version(request, one)))
+        (index, tokio::join!(read(request, &context.inputs.scope, &texts, one), version(request, one)))
     });
     // In any order, because one that does not answer must not keep others from being read.
     let mut listed: Vec<_> = iter(reads).buffer_unordered(MAX_CLUSTERS).collect().await;
@@ -50,10 +51,10 @@ pub(in crate::command) async fn run(
                     listed.error = Some(errors.remove(0));
                 }
                 outcome.errors.extend(errors.into_iter().map(|error| in_context(&one.name, error)));
-                rollouts.extend(listing.rollouts.into_iter().map(|(view, template)| {
-                    let template = template.unwrap_or_else(|| LiveTemplate::of(&view.workload));
-                    ContextRollout { context: index, view, template }
-                }));
+                let of_context = |(view, template): (RolloutView, Option<LiveTemplate>)| {
+                    Some(ContextRollout { context: index, view, template: template? })
+                };
+                rollouts.extend(listing.rollouts.into_iter().filter_map(of_context));
             }
             Err(error) => listed.error = Some(error),
         }
@@ -90,9 +91,14 @@ pub(in crate::command) async fn run(
 }
 
 /// Reads the rollouts of a context.
-async fn read(request: &ListArgs, scope: &TargetScope, context: &ContextSource) -> Result<Listing> {
+async fn read(
+    request: &ListArgs,
+    scope: &TargetScope,
+    texts: &TemplateTexts,
+    context: &ContextSource,
+) -> Result<Listing> {
     let source = context.source.as_ref().map_err(Clone::clone)?;
-    let mut listing = Listing::read(request, scope, source).await?;
+    let mut listing = Listing::read(request, scope, Some(texts), source).await?;
     if listing.is_empty {
         listing.notes.clear(); // "No resources found" in one of several clusters is no news
     }

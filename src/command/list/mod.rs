@@ -21,7 +21,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::text::go_duration::StartTime;
-use crate::model::view::contexts::LiveTemplate;
+use crate::model::view::contexts::{LiveTemplate, TemplateTexts};
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::ListColumns;
@@ -32,13 +32,13 @@ use crate::render::ui::Ui;
 impl ListArgs {
     /// Returns what is kept of a workload. Only documents and the last change of a template need more of complete rollouts
     /// than their rows.
-    fn keep(&self, workload: Workload, now: Timestamp) -> Kept {
+    fn keep(&self, workload: Workload, texts: Option<&TemplateTexts>, now: Timestamp) -> Kept {
         match self.output {
             OutputForm::Text | OutputForm::Markdown | OutputForm::Name
                 if self.since.is_none() && self.sort_by.is_none() =>
             {
                 let workload = workload.without_managed_fields();
-                let template = (!self.contexts.is_empty()).then(|| LiveTemplate::of(&workload));
+                let template = texts.map(|texts| texts.template_of(&workload));
                 match RolloutView::of_alone(&workload, now) {
                     Some(view) if self.label_columns.is_empty() && !self.show_labels => {
                         Kept::Complete(view.with_identity_only(), template)
@@ -104,7 +104,7 @@ impl Borrow<Workload> for Kept {
 
 /// What was read of the rollouts of a source.
 struct Listing {
-    /// Each rollout, with its template if it was kept before the rollout was evaluated.
+    /// Each rollout, with its template if several contexts are listed.
     rollouts: Vec<(RolloutView, Option<LiveTemplate>)>,
     /// Whether no workload was found.
     is_empty: bool,
@@ -113,12 +113,17 @@ struct Listing {
 }
 
 impl Listing {
-    /// Reads the rollouts of a source.
+    /// Reads the rollouts of a source, and of several contexts the templates too, whose texts they share.
     ///
     /// # Errors
     /// When the search cannot start.
-    async fn read(request: &ListArgs, scope: &TargetScope, source: &Source) -> Result<Self> {
-        let keep = |workload| request.keep(workload, source.now());
+    async fn read(
+        request: &ListArgs,
+        scope: &TargetScope,
+        texts: Option<&TemplateTexts>,
+        source: &Source,
+    ) -> Result<Self> {
+        let keep = |workload| request.keep(workload, texts, source.now());
         let found = TargetFinder::new(scope, source, true)?.search(scope, keep).await;
         let FoundTargets { workloads, mut outcome, mut notes } = found;
         let is_empty = workloads.is_empty();
@@ -137,7 +142,13 @@ impl Listing {
         let now = source.now();
         for observed in observations {
             match observed {
-                Ok(observed) => rollouts.extend(request.view(&observed, now).map(|view| (view, None))),
+                Ok(observed) => rollouts.extend(request.view(&observed, now).map(|view| {
+                    let template = texts.map(|texts| texts.template_of(&view.workload));
+                    let shows_row = template.is_some() && request.output == OutputForm::Text;
+                    let has_labels = request.show_labels || !request.label_columns.is_empty();
+                    let view = if shows_row && !has_labels { view.with_identity_only() } else { view };
+                    (view, template)
+                })),
                 Err(error) => outcome.errors.push(error),
             }
         }
@@ -149,7 +160,8 @@ impl Listing {
 pub(super) async fn run(request: &ListArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let scope = &context.inputs.scope;
-    let Listing { rollouts, is_empty, mut outcome, notes } = Listing::read(request, scope, source).await?;
+    let Listing { rollouts, is_empty, mut outcome, notes } =
+        Listing::read(request, scope, None, source).await?;
     ui.messages.findings(&notes);
     let mut rollouts: Vec<_> = rollouts.into_iter().map(|(view, _)| view).collect();
     sort(&mut rollouts);

@@ -1,7 +1,9 @@
 //! The rollouts of several contexts: which template a workload has in each.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -13,22 +15,31 @@ use crate::text::json::Digest;
 use crate::text::plural::plural;
 use crate::view::RolloutView;
 
-/// The live template of a workload, without the fields that belong to its place. There may be thousands, so it is text.
+/// The live template of a workload, without the fields that belong to its place. Its JSON is text, because that of thousands of
+/// templates takes ten times the memory.
 #[derive(Clone, Debug)]
 pub struct LiveTemplate {
     digest: Digest,
-    json: Box<str>,
+    json: Arc<str>,
+}
+
+/// The texts of the templates that were read. Most contexts have the same templates, so each is in memory once.
+#[derive(Debug, Default)]
+pub struct TemplateTexts(RefCell<HashMap<Digest, Arc<str>>>);
+
+impl TemplateTexts {
+    /// Returns the template of a workload.
+    pub fn template_of(&self, workload: &Workload) -> LiveTemplate {
+        let template = workload.template();
+        let template = ComparableTemplates::of(&template, &template).from;
+        let digest = template.digest();
+        let mut texts = self.0.borrow_mut();
+        let json = Arc::clone(texts.entry(digest).or_insert_with(|| template.json().to_string().into()));
+        LiveTemplate { digest, json }
+    }
 }
 
 impl LiveTemplate {
-    /// Returns that of a workload.
-    #[must_use]
-    pub fn of(workload: &Workload) -> Self {
-        let template = workload.template();
-        let template = ComparableTemplates::of(&template, &template).from;
-        Self { digest: template.digest(), json: template.json().to_string().into() }
-    }
-
     fn template(&self) -> Template {
         Template::new(&serde_json::from_str(&self.json).unwrap_or_default())
     }
@@ -145,7 +156,7 @@ mod tests {
             "spec": {"template": {"metadata": {"creationTimestamp": context},
                 "spec": {"containers": [{"name": "app", "image": image}]}}}}))
         .unwrap();
-        let template = LiveTemplate::of(&workload);
+        let template = TemplateTexts::default().template_of(&workload);
         let view = RolloutView::of(&Observation::of_alone(workload), Timestamp::UNIX_EPOCH);
         let view = RolloutView { since: Some(since.parse().unwrap()), ..view };
         ContextRollout { context, view, template }
