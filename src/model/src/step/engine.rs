@@ -169,7 +169,7 @@ impl Stepper {
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
         let observed = self.cluster.observed()?;
-        let planned = || Some(prepare_plan(&self.options, observed).ok()?.hold);
+        let planned = || Some(prepare_plan(&self.options, observed).ok()?.0);
         let hold = self.cluster.last_hold().cloned().or_else(planned)?;
         let mut state = state_of(observed, self.cluster.nodes(), &hold, now).ok()?;
         state.forced = self.memory.forced;

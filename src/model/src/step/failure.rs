@@ -179,7 +179,7 @@ mod tests {
     use crate::kind::Workload;
     use crate::revision::Revisions;
     use crate::step::StepOptions;
-    use crate::step::start::prepare_plan;
+    use crate::step::start::{fields_to_write, prepare_plan};
     use crate::step::state_of;
 
     fn template(number: i64) -> Value {
@@ -199,9 +199,10 @@ mod tests {
         });
         let revisions = Revisions::of(&workload, replica_sets);
         let mut observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
-        let mut prepared = prepare_plan(&StepOptions::default(), &observed).unwrap();
-        prepared.hold.plan.as_mut().unwrap().from = Some("web-1".to_owned());
-        let (_, patch) = prepared.hold.into_patch(&observed.workload, prepared.fields_to_write).unwrap();
+        let (mut hold, _) = prepare_plan(&StepOptions::default(), &observed).unwrap();
+        hold.plan.as_mut().unwrap().from = Some("web-1".to_owned());
+        let fields = fields_to_write(&hold, &observed.workload);
+        let (_, patch) = hold.into_patch(&observed.workload, fields).unwrap();
         observed.workload = Workload::of_json(patch.after()).unwrap();
         assert!(observed.workload.object().annotation(HOLD_ANNOTATION).unwrap().contains("endByHand"));
 

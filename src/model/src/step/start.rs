@@ -23,75 +23,67 @@ use crate::kind::update_budget::PodUpdatePolicy;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 
-/// The existing plan, or the new plan that the command would begin.
-#[derive(Clone)]
-pub(super) struct PreparedPlan {
-    /// The hold with its plan as this process would write it, with the lock that is stored, which [`acquire_lock`]
-    /// replaces.
-    pub(super) hold: Hold,
-    pub(super) origin: Origin,
-    /// The fields to write so that the workload is held; none if it is held already.
-    pub(super) fields_to_write: Option<HoldFields>,
+/// Whether a plan for the live template exists, which must be ended even if every pod is updated.
+pub(super) fn has_to_end(origin: Origin, workload: &Workload) -> bool {
+    let stored = workload.held().stored().filter(|hold| hold.is_for_live_template(workload));
+    matches!(origin, Origin::Plan | Origin::Replaced) && stored.is_some()
 }
 
-impl PreparedPlan {
-    /// Whether a plan for the live template exists, which must be ended even if every pod is updated.
-    pub(super) fn has_to_end(&self, workload: &Workload) -> bool {
-        let stored = workload.held().stored().filter(|hold| hold.is_for_live_template(workload));
-        matches!(self.origin, Origin::Plan | Origin::Replaced) && stored.is_some()
-    }
-
-    /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
-    pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
-        let fields = Some(self.fields_to_write.clone()?);
-        let (_, patch) = self.hold.clone().into_patch(&observed.workload, fields).ok()?;
-        Some(Observation { workload: Workload::of_json(patch.after())?, ..observed.clone() })
-    }
+/// Returns the fields of a hold that the workload has still to get; `None` if it has them.
+pub(super) fn fields_to_write(hold: &Hold, workload: &Workload) -> Option<HoldFields> {
+    let is_held = hold.holds_nothing() || hold.set == workload.replaceable_fields();
+    (!is_held).then(|| hold.set.clone())
 }
 
-/// Finds the existing plan, or prepares a new one.
+/// Returns the observation as it would be after the first write holds the workload; `None` if it is held already.
+pub(super) fn as_held(hold: &Hold, observed: &Observation) -> Option<Observation> {
+    let fields = fields_to_write(hold, &observed.workload)?;
+    let (_, patch) = hold.clone().into_patch(&observed.workload, Some(fields)).ok()?;
+    Some(Observation { workload: Workload::of_json(patch.after())?, ..observed.clone() })
+}
+
+/// Finds the existing plan, or prepares a new one: its hold as this process would write it, but with the lock that is stored,
+/// which [`acquire_lock`] replaces; and what held the workload before.
 ///
 /// # Errors
 /// The outcome of a command that ends before it writes anything.
 pub(super) fn prepare_plan(
     options: &StepOptions,
     observed: &Observation,
-) -> Result<PreparedPlan, StepOutcome> {
+) -> Result<(Hold, Origin), StepOutcome> {
     let workload = &observed.workload;
     check_options(options, observed).map_err(StepOutcome::Error)?;
     let hold = workload.held().readable().map_err(StepOutcome::Error)?;
     check_not_blank(options, hold.is_some_and(Hold::has_plan)).map_err(StepOutcome::Error)?;
-    let prepared = match workload.held() {
+    let (hold, origin) = match workload.held() {
         Held::Paused(hold) => {
             let mut hold = Hold::clone(hold).with_plan(new_plan(options, observed)).adopting(workload);
             (hold.paused, hold.lock) = (false, None);
-            PreparedPlan { hold, origin: Origin::Pause, fields_to_write: None }
+            (hold, Origin::Pause)
         }
         Held::Plan(hold) => continue_plan(options, observed, hold)?,
         Held::Free | Held::Ended(_) | Held::Lost | Held::Unreadable(_) => {
             match rollback_without_hold(workload) {
                 Some(hold) if hold.is_for_live_template(workload) && !options.new_plan => {
-                    PreparedPlan { hold, origin: Origin::Plan, fields_to_write: None }
+                    (hold, Origin::Plan)
                 }
                 _ => {
-                    let fields = fields_to_hold_now(observed)?;
-                    let hold = Hold::new(workload, fields.clone()).with_plan(new_plan(options, observed));
-                    PreparedPlan { hold, origin: Origin::Free, fields_to_write: Some(fields) }
+                    let hold = Hold::new(workload, fields_to_hold_now(observed)?);
+                    (hold.with_plan(new_plan(options, observed)), Origin::Free)
                 }
             }
         }
     };
     let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
-    if is_in_place_only && !prepared.hold.is_rolling_back() {
-        let after = prepared.as_held(observed);
+    if is_in_place_only && !hold.is_rolling_back() {
+        let after = as_held(&hold, observed);
         check_in_place(after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
     }
-    let plan =
-        prepared.hold.plan.as_ref().filter(|plan| plan.reach == Some(Reach::All) && !plan.rolling_back);
+    let plan = hold.plan.as_ref().filter(|plan| plan.reach == Some(Reach::All) && !plan.rolling_back);
     if let Some(plan) = plan {
         plan.pace.batch_size.check_end().map_err(StepOutcome::Error)?;
     }
-    Ok(prepared)
+    Ok((hold, origin))
 }
 
 /// Returns the hold of a rollback whose original strategy is restored already, for any live template.
@@ -113,7 +105,7 @@ fn continue_plan(
     options: &StepOptions,
     observed: &Observation,
     hold: &Hold,
-) -> Result<PreparedPlan, StepOutcome> {
+) -> Result<(Hold, Origin), StepOutcome> {
     let workload = &observed.workload;
     if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
@@ -145,7 +137,7 @@ fn replace_plan(
     observed: &Observation,
     hold: Hold,
     other: &Plan,
-) -> Result<PreparedPlan, StepOutcome> {
+) -> Result<(Hold, Origin), StepOutcome> {
     let workload = &observed.workload;
     let is_held = other.is_for_live_template(workload) && hold.is_strategy_held(workload);
     keep_hold(hold.with_plan(new_plan(options, observed)), Origin::Replaced, is_held, observed)
@@ -158,13 +150,16 @@ fn keep_hold(
     origin: Origin,
     is_held: bool,
     observed: &Observation,
-) -> Result<PreparedPlan, StepOutcome> {
+) -> Result<(Hold, Origin), StepOutcome> {
     let workload = &observed.workload;
-    let fields_to_write = if is_held { None } else { Some(fields_to_hold_now(observed)?) };
-    if !is_held && !hold.is_strategy_held(workload) {
+    if is_held {
+        return Ok((hold.adopting(workload), origin));
+    }
+    let set = fields_to_hold_now(observed)?;
+    if !hold.is_strategy_held(workload) {
         hold = hold.with_present_originals(workload);
     }
-    Ok(PreparedPlan { hold: hold.adopting(workload), origin, fields_to_write })
+    Ok((Hold { set, ..hold }, origin))
 }
 
 /// Returns the fields that hold a workload as it is. Refuses one that has such fields already, whose annotation is gone,
@@ -203,26 +198,26 @@ pub(super) fn acquire(
     memory: &Memory,
     now: Now,
 ) -> Action {
-    let prepared = match prepare_plan(options, observed) {
+    let (hold, origin) = match prepare_plan(options, observed) {
         Ok(prepared) => prepared,
         Err(outcome) => return Action::End(outcome),
     };
-    let lock = foreign_lock(options, &prepared.hold);
+    let lock = foreign_lock(options, &hold);
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         return Action::stop(StopReason::Locked(lock));
     }
     let begin = || {
-        let state = state_of(observed, cluster.nodes(), &prepared.hold, now)?;
-        if let Some(action) = wait_or_end(&state, &prepared, memory)? {
+        let state = state_of(observed, cluster.nodes(), &hold, now)?;
+        if let Some(action) = wait_or_end(&state, origin, memory)? {
             return Ok(action);
         }
-        acquire_lock(&memory.ownership.own, &state, &prepared)
+        acquire_lock(&memory.ownership.own, &state, origin)
     };
     begin().unwrap_or_else(|error| Action::End(StepOutcome::Error(error)))
 }
 
 /// Returns the action if the plan cannot begin yet, or has nothing to release.
-fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> Result<Option<Action>> {
+fn wait_or_end(state: &State<'_>, origin: Origin, memory: &Memory) -> Result<Option<Action>> {
     if !state.is_change_observed() {
         return Ok(Some(Action::wait_for("the controller to observe the change")));
     }
@@ -230,11 +225,11 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
         return Ok(None);
     }
     check_node_flags(state)?;
-    let is_held = prepared.origin != Origin::Free || state.workload().is_paused();
+    let is_held = origin != Origin::Free || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
         return Ok(Some(Action::stop(StopReason::NoReplicas)));
     }
-    if !prepared.has_to_end(state.workload()) && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !has_to_end(origin, state.workload()) && !state.slots.iter().any(PodSlot::is_outdated) {
         let outcome = nothing_to_release(state);
         let check = check_without_batch(state, memory).filter(|_| outcome == StepOutcome::NothingOutdated);
         return Ok(Some(match check {
@@ -246,15 +241,15 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
         }));
     }
     // A command that has nothing to release does not change a pause.
-    let next = (prepared.origin == Origin::Pause).then(|| between_batches(state, memory));
+    let next = (origin == Origin::Pause).then(|| between_batches(state, memory));
     Ok(next.filter(|action| matches!(action, Action::End(_))))
 }
 
 /// Returns the write that stores the plan with the lock of this process.
-fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Result<Action> {
+fn acquire_lock(own: &Lock, state: &State<'_>, origin: Origin) -> Result<Action> {
     let (workload, now) = (state.workload(), state.now);
-    let already_updated = already_updated(state, prepared)?;
-    let PreparedPlan { mut hold, origin, fields_to_write } = prepared.clone();
+    let already_updated = already_updated(state, origin)?;
+    let mut hold = state.hold.clone();
     let mut reports: Vec<_> = hold
         .lock
         .take()
@@ -274,17 +269,18 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
         hold = hold.written_by(own.by.as_deref(), &now.stamp());
     }
     hold.lock = Some(own.written_at(now.stamp()));
-    Ok(Action::write_plan(Then::AcquireLock(reports), hold, fields_to_write, workload))
+    let fields = fields_to_write(&hold, workload);
+    Ok(Action::write_plan(Then::AcquireLock(reports), hold, fields, workload))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.
-fn already_updated(state: &State<'_>, prepared: &PreparedPlan) -> Result<Vec<String>> {
-    if matches!(prepared.origin, Origin::Plan | Origin::Pause) {
+fn already_updated(state: &State<'_>, origin: Origin) -> Result<Vec<String>> {
+    if matches!(origin, Origin::Plan | Origin::Pause) {
         return Ok(Vec::new());
     }
-    let held = prepared.as_held(state.observed);
+    let held = as_held(state.hold, state.observed);
     let observed = held.as_ref().unwrap_or(state.observed);
-    let slots = state_of(observed, state.nodes, &prepared.hold, state.now)?.slots;
+    let slots = state_of(observed, state.nodes, state.hold, state.now)?.slots;
     let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
     Ok(released.filter(|slot| slot.key != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }

@@ -9,7 +9,7 @@ use super::memory::Memory;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
 use super::soak::Soak;
-use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
+use super::start::{as_held, foreign_lock, has_to_end, nothing_to_release, prepare_plan};
 use super::state_of;
 use crate::api::pod::Node;
 use crate::cause::Cause;
@@ -17,7 +17,7 @@ use crate::change::effect::UpdatedPods;
 use crate::engine::Now;
 use crate::hold::mechanism::State;
 use crate::hold::mechanism::deletions::check_node_flags;
-use crate::hold::plan::{Pace, PlannedBatch, Reach};
+use crate::hold::plan::{Hold, Pace, PlannedBatch, Reach};
 use crate::hold::slot::{PodSlot, max_unavailable, own_limit};
 use crate::observation::Observation;
 use crate::revision::Revision;
@@ -212,20 +212,20 @@ pub fn preview(
     nodes: Option<&[Node]>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
-    let prepared = prepare_plan(options, observed)?;
-    if prepared.hold.is_rolling_back() {
-        return Err(rolling_back(observed, &prepared));
+    let (hold, origin) = prepare_plan(options, observed)?;
+    if hold.is_rolling_back() {
+        return Err(rolling_back(observed, &hold, origin));
     }
-    let has_to_end = prepared.has_to_end(&observed.workload);
-    let held = prepared.as_held(observed);
+    let has_to_end = has_to_end(origin, &observed.workload);
+    let held = as_held(&hold, observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let state = state_of(observed, nodes, &prepared.hold, now).map_err(StepOutcome::Error)?;
+    let state = state_of(observed, nodes, &hold, now).map_err(StepOutcome::Error)?;
     check_node_flags(&state).map_err(StepOutcome::Error)?;
     if !has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
     Ok(PlanView {
-        stops: foreign_lock(options, &prepared.hold).map(StopReason::Locked).or_else(|| stops(&state)),
+        stops: foreign_lock(options, &hold).map(StopReason::Locked).or_else(|| stops(&state)),
         ..plan_view(&state, &Memory::default(), &[])
     })
 }
@@ -239,15 +239,15 @@ fn stops(state: &State<'_>) -> Option<StopReason> {
     }
 }
 
-fn rolling_back(observed: &Observation, prepared: &PreparedPlan) -> StepOutcome {
+fn rolling_back(observed: &Observation, hold: &Hold, origin: Origin) -> StepOutcome {
     let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
-    let is_held = prepared.origin == Origin::Plan && prepared.hold.is_in_force(&observed.workload);
+    let is_held = origin == Origin::Plan && hold.is_in_force(&observed.workload);
     let why = if is_held {
         "step waits for it, and then restores the original strategy"
     } else {
         "step waits for it"
     };
     let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
-    let failure = prepared.hold.plan.as_ref().and_then(|plan| plan.failure.clone());
+    let failure = hold.plan.as_ref().and_then(|plan| plan.failure.clone());
     StepOutcome::Failed { failure, rollback: Some(rollback) }
 }
