@@ -280,6 +280,7 @@ mod tests {
     use super::*;
     use crate::model::diff::SecretValues;
     use crate::model::observation::Observation;
+    use crate::render::finding;
 
     #[test]
     fn the_effect_says_whether_the_strategy_has_a_node_selector() {
@@ -312,10 +313,13 @@ mod tests {
             ),
         ] {
             let stuck = PreviewWarning::StuckPods(names.iter().map(|&name| name.to_owned()).collect());
-            assert_eq!(warning(&stuck, &workload), format!("warning: statefulset/db: {expected}"));
+            assert_eq!(
+                finding::line(&warning(&stuck, &workload)),
+                format!("warning: statefulset/db: {expected}")
+            );
         }
         let back = PreviewWarning::BringsBack { revision: "4".to_owned(), current: "5".to_owned() };
         let expected = "warning: statefulset/db: the last rollout rolled revision 4 back (to 5); applying the manifest rolls it out again";
-        assert_eq!(warning(&back, &workload), expected);
+        assert_eq!(finding::line(&warning(&back, &workload)), expected);
     }
 }

@@ -126,8 +126,9 @@ async fn the_command_after_an_undo_replaces_whatever_the_partition_keeps() {
     output.ends(5);
     let warning = "warning: partition 2 of cloneset/web keeps 2 pods that do not run revision 1; to replace them: kubectl ";
     let command = output.stderr.lines().find_map(|line| line.strip_prefix(warning)).unwrap();
-    let step = command.strip_prefix("rollout2 ").unwrap();
-    cluster.run(&format!("{step} --by 5 --no-canary")).await.ends(0);
+    let patch = command.strip_prefix("patch cloneset/web -n default --type=merge -p '").unwrap();
+    cluster.editor().patch(&key, &serde_json::from_str(patch.strip_suffix('\'').unwrap()).unwrap());
+    cluster.advance(120).await;
     assert_eq!(cluster.ready_pods(), "1.0 5/5", "{}", output.transcript);
 }
 

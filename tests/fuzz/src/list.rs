@@ -53,7 +53,7 @@ fn kubeconfig() -> &'static str {
                 answer(socket);
             }
         });
-        let path = std::env::temp_dir().join(format!("rollout2-fuzz-list-{}", std::process::id()));
+        let path = std::env::current_exe().unwrap_or_default().with_extension("kubeconfig");
         let text = format!(
             "current-context: c\nclusters: [{{name: c, cluster: {{server: 'http://{address}'}}}}]\n\
              contexts: [{{name: c, context: {{cluster: c, user: ''}}}}]\n"

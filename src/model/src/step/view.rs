@@ -217,8 +217,8 @@ pub fn preview(
         return Err(rolling_back(observed, &hold, origin));
     }
     let has_to_end = has_to_end(origin, &observed.workload);
-    let held = as_held(&hold, observed);
-    let observed = held.as_ref().unwrap_or(observed);
+    let after = as_held(&hold, observed);
+    let observed = after.as_ref().unwrap_or(observed);
     let state = state_of(observed, nodes, &hold, now).map_err(StepOutcome::Error)?;
     check_node_flags(&state).map_err(StepOutcome::Error)?;
     if !has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
