@@ -37,7 +37,7 @@ pub(crate) struct PodSlot<'a> {
     /// Whether the controller may delete its outdated pod at any moment.
     pub(crate) awaits_deletion: bool,
     /// The reason if the plan never releases it.
-    pub(crate) excluded: Option<ExcludedBy>,
+    pub(crate) skip: Option<Skip>,
     /// The node of its pod, if the node is not ready.
     pub(crate) unready_node: Option<String>,
     /// The group of its node. No batch has slots of two groups.
@@ -46,7 +46,7 @@ pub(crate) struct PodSlot<'a> {
 
 /// The reason why a plan never releases a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ExcludedBy {
+pub(crate) enum Skip {
     /// The original partition of the StatefulSet, which is restored after the plan.
     OwnPartition,
     /// The node selector. The slot stays held.
@@ -93,12 +93,12 @@ impl PodSlot<'_> {
 
     /// Whether its pod must still be replaced, released or not.
     pub(crate) fn is_outdated(&self) -> bool {
-        !self.is_updated && self.excluded.is_none()
+        !self.is_updated && self.skip.is_none()
     }
 
     /// Whether the node selector excludes it while its pod is outdated.
     pub(crate) fn is_not_selected(&self) -> bool {
-        self.excluded == Some(ExcludedBy::Selector) && !self.is_updated
+        self.skip == Some(Skip::Selector) && !self.is_updated
     }
 
     /// Whether a later batch can release it.
@@ -149,7 +149,7 @@ impl PodSlot<'_> {
     /// Whether `step` neither releases it nor waits for it, because its node is not ready.
     pub(crate) fn is_skipped(&self, pace: &Pace) -> bool {
         let awaits = self.awaits_release() && self.unready_node.is_some();
-        self.excluded.is_none() && !self.is_healthy() && (awaits || self.is_ignored(pace))
+        self.skip.is_none() && !self.is_healthy() && (awaits || self.is_ignored(pace))
     }
 
     /// Whether it counts as unavailable. That includes a pod that the controller may delete at any moment.
@@ -215,7 +215,7 @@ pub(crate) mod tests {
             available_since: None,
             is_released: true,
             awaits_deletion: false,
-            excluded: None,
+            skip: None,
             unready_node: None,
             group: None,
         }

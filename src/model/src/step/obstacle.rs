@@ -6,7 +6,7 @@ use super::outcome::StopReason;
 use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
 use crate::hold::mechanism::State;
 use crate::hold::plan::Reach;
-use crate::hold::slot::{ExcludedBy, PodSlot};
+use crate::hold::slot::{PodSlot, Skip};
 use crate::observation::pod_stage::PodStage;
 use crate::status::verdict;
 
@@ -51,7 +51,7 @@ pub(super) fn is_complete(state: &State<'_>) -> bool {
 /// every pod, or one that `--to` asks for.
 pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
     let slots = &state.slots;
-    let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
+    let is_kept = |slot: &PodSlot<'_>| slot.skip == Some(Skip::OwnPartition);
     let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
     let partition = state.hold.original_partition(state.workload());
     let is_short = match state.plan.reach {

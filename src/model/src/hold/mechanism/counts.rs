@@ -13,7 +13,7 @@ use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::api::selector::Selector;
 use crate::hold::plan::PlannedBatch;
-use crate::hold::slot::{ExcludedBy, PodSlot, max_unavailable};
+use crate::hold::slot::{PodSlot, Skip, max_unavailable};
 use crate::kind::fields::{HoldFields, UPDATE_STRATEGY};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -70,7 +70,7 @@ impl Mechanism for Counts {
                 label: Some(own.map_or_else(|| format!("pod {key}"), |pod| pod.name.clone())),
                 is_released,
                 awaits_deletion: is_released && own.is_none(),
-                excluded: (is_kept && own.is_none()).then_some(ExcludedBy::OwnPartition),
+                skip: (is_kept && own.is_none()).then_some(Skip::OwnPartition),
                 unready_node: state.unready_node_of(own.or(other.filter(|_| has_known_order))),
                 ..state.slot(key, own.or(other))
             }

@@ -16,7 +16,7 @@ use crate::api::selector::Selector;
 use crate::engine::PodRef;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::Hold;
-use crate::hold::slot::{ExcludedBy, PodSlot};
+use crate::hold::slot::{PodSlot, Skip};
 use crate::kind::fields::{HoldFields, UPDATE_STRATEGY};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -145,7 +145,7 @@ fn slot<'a>(state: &State<'a>, selector: Option<&Selector>, node: &str, pods: &[
     PodSlot {
         is_released: slot.is_updated || !stays || is_rolling,
         awaits_deletion: stays && !slot.is_updated && is_rolling,
-        excluded: (!is_selected(state, selector, node)).then_some(ExcludedBy::Selector),
+        skip: (!is_selected(state, selector, node)).then_some(Skip::Selector),
         unready_node: state.node(node).filter(|node| !node.ready).map(|node| node.name.clone()),
         group: state.pace().order.as_ref().and_then(|key| label(state, node, key)).map(str::to_owned),
         ..slot

@@ -21,7 +21,7 @@ use crate::api::pod::{Node, Pod};
 use crate::engine::{Now, PodRef};
 use crate::error::Result;
 use crate::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
-use crate::hold::slot::{ExcludedBy, PodSlot, max_unavailable, own_limit, released_or_updated};
+use crate::hold::slot::{PodSlot, Skip, max_unavailable, own_limit, released_or_updated};
 use crate::kind::fields::{HoldFields, UPDATE_STRATEGY, spec_path};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -95,7 +95,7 @@ impl<'a> State<'a> {
         (state.updated, state.outdated) = active.partition(|pod| state.is_updated(pod));
         state.slots = state.mechanism.slots(&state);
         // A later command may select other nodes before any slot of the batch is released.
-        let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.excluded != Some(ExcludedBy::Selector);
+        let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.skip != Some(Skip::Selector);
         let exists = state.slots.iter().any(|slot| slot.is_in_last_batch && is_left(slot));
         state.present_batch = plan.last_batch.as_ref().filter(|batch| !batch.done && exists);
         state
@@ -165,7 +165,7 @@ impl<'a> State<'a> {
                 .and_then(|pod| pod.available_since(self.original_min_ready_seconds).max(pod.updated_at())),
             is_released: false,
             awaits_deletion: false,
-            excluded: None,
+            skip: None,
             unready_node: self.unready_node_of(pod),
             group: None,
         }
@@ -204,9 +204,9 @@ impl<'a> State<'a> {
     /// Whether a slot must be healthy before the plan continues: of the batch also one that a later command does not select.
     pub(crate) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
         let is_in_batch = self.is_in_batch(slot);
-        let is_excluded = match slot.excluded {
-            Some(ExcludedBy::Selector) => !is_in_batch,
-            Some(ExcludedBy::OwnPartition) => true,
+        let is_excluded = match slot.skip {
+            Some(Skip::Selector) => !is_in_batch,
+            Some(Skip::OwnPartition) => true,
             None => false,
         };
         let is_of_others = self.forced.is_some() && self.present_batch.is_some() && !is_in_batch;

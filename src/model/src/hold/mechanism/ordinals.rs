@@ -4,7 +4,7 @@ use super::partition::{has_partition_of, lower_partition, partition_to_hold, rel
 use super::{Mechanism, State};
 use crate::api::patch::FieldPath;
 use crate::hold::plan::PlannedBatch;
-use crate::hold::slot::{ExcludedBy, PodSlot};
+use crate::hold::slot::{PodSlot, Skip};
 use crate::kind::fields::HoldFields;
 use crate::kind::strategy::{ABOVE_EVERY_POD, ordinals};
 use crate::kind::{Workload, strategy};
@@ -48,7 +48,7 @@ impl Mechanism for Ordinals {
             PodSlot {
                 is_released,
                 awaits_deletion: is_released && !slot.is_updated,
-                excluded: (index < own).then_some(ExcludedBy::OwnPartition),
+                skip: (index < own).then_some(Skip::OwnPartition),
                 ..slot
             }
         };

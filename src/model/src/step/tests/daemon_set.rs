@@ -126,7 +126,7 @@ impl DaemonSetFixture {
                 (slot.is_updated, "new"),
                 (slot.is_available, "up"),
                 (slot.is_released, "released"),
-                (slot.excluded.is_some(), "kept"),
+                (slot.skip.is_some(), "kept"),
                 (slot.unready_node.is_some(), "unready"),
                 (slot.awaits_deletion, "goes"),
             ];
