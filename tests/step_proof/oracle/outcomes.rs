@@ -140,8 +140,14 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
         Ending::Exit(4) if end.has_plan() => Ok(()),
         // A second process repeated the check, which passed.
         Ending::Exit(4) if is_failed_by_script && is_updated && exits.contains(&0) => Ok(()),
-        // The check failed where no pod was outdated, which holds nothing.
-        Ending::Exit(4) if says_check && is_updated && !last_has_written => Ok(()),
+        // The check failed where no pod was outdated, which holds nothing; perhaps of pods that were broken before.
+        Ending::Exit(4)
+            if says_check
+                && !last_has_written
+                && (is_updated || !draw.is_paused_first && end.is_released_updated()) =>
+        {
+            Ok(())
+        }
         Ending::Exit(0 | 5) if !draw.is_paused_first => Ok(()), // broken before it was held
         Ending::Overruled if is_undone => Ok(()),               // killed during the rollback
         ending => Err(format!("it is broken, and ended: {ending:?}")),
