@@ -84,8 +84,11 @@ impl Engine for Stepper {
     fn apply(&mut self, event: LoopEvent<Reply>, now: Now) -> Effects<StepReport, Request> {
         let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
-        let state = cluster.state(self.memory.forced, now);
+        let mut state = cluster.state(self.memory.forced, now);
         self.observe(state.as_ref(), now);
+        if let Some(state) = &mut state {
+            state.forced = self.memory.forced;
+        }
         self.proceed(is_fresh, state.as_ref(), now);
         Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.requests) }
     }

@@ -121,7 +121,10 @@ impl Memory {
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
         self.soak.over_since = is_over.then(|| before.unwrap_or(now));
-        self.forced = self.forced.map(|forced| forced.min(state.mechanism.unavailable(state)));
+        // Those of the batch itself are down because of it.
+        let others = state.unavailable_slots().filter(|slot| !state.is_in_batch(slot)).count();
+        let unavailable = state.mechanism.unavailable(state).min(others);
+        self.forced = self.forced.map(|forced| forced.min(unavailable));
         interruption
     }
 

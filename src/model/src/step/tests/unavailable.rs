@@ -278,3 +278,22 @@ fn force_excuses_no_pod_that_fails_later() {
     assert_eq!(fixture.cluster.on(2), updated, "two pods are missing, and one was when the batch began");
     assert!(updated < 6, "{updated}");
 }
+
+/// The missing pod is back while the pod of the batch is down.
+#[test]
+fn force_makes_room_only_for_pods_that_were_unavailable() {
+    let mut fixture = forced_past_a_missing_pod();
+    while fixture.cluster.on(2) < 1 {
+        fixture.pass(1);
+    }
+    let until = fixture.cluster.seconds + 60;
+    for pod in fixture.cluster.pods.values_mut().filter(|pod| pod.revision == 2) {
+        pod.sick_until = until;
+    }
+    fixture.cluster.closed_nodes.clear();
+    fixture.pass(10);
+    for _ in 0..30 {
+        fixture.pass(1);
+        assert_eq!(fixture.cluster.unavailable(), 1, "{:?}", fixture.reports);
+    }
+}
