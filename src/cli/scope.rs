@@ -98,7 +98,7 @@ impl ScopeArgs {
     /// Returns the targets; empty if there are manifests.
     ///
     /// # Errors
-    /// As [`ScopeArgs::validate`].
+    /// As `ScopeArgs::validate`.
     pub fn targets(&self) -> Result<Vec<TargetWord>> {
         match self.targets.as_slice() {
             [] if !self.files.is_empty() => Ok(Vec::new()),

@@ -1,6 +1,6 @@
 //! The verbs: each reads objects, decides, and prints or patches. One file a verb.
 //!
-//! The arguments of a verb, in `cli`, are its request. [`inputs`] reads what they name outside of the command line. `render`
+//! The arguments of a verb, in `cli`, are its request. `inputs` reads what they name outside of the command line. `render`
 //! formats the output.
 
 pub mod complete;

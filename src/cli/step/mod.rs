@@ -138,7 +138,7 @@ impl StepArgs {
     /// Returns the workload.
     ///
     /// # Errors
-    /// As [`StepArgs::validate`].
+    /// As `StepArgs::validate`.
     pub fn target(&self, common: &CommonArgs) -> Result<NamedTarget> {
         let (target, rest) = read_one_target(&self.words, "statefulset/db")?;
         if let Some(word) = rest.first() {

@@ -1,5 +1,5 @@
-//! How workloads are held and released. There are four mechanisms: [ordinals] and [counts] lower a partition, [budget] raises
-//! the update budget of a Deployment, [deletions] deletes the pods of a DaemonSet. Each is asked about a [`State`]: an
+//! How workloads are held and released. There are four mechanisms: `ordinals` and `counts` lower a partition, `budget` raises
+//! the update budget of a Deployment, `deletions` deletes the pods of a DaemonSet. Each is asked about a `State`: an
 //! observation, the plan, and the pod slots.
 
 pub(crate) mod budget;
