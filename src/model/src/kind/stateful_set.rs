@@ -69,12 +69,10 @@ impl Kind for StatefulSet {
         if !has_rolling_update(workload) {
             return unpartitioned(workload, counts);
         }
-        // The pods below the partition already run the revision of the rollback. kubectl subtracts them
-        // and would report success too early.
-        let held = if activity.is_rolling_back { 0 } else { strategy::partition(workload) };
-        let released = counts.wanted - held.min(counts.wanted);
+        let partition = strategy::partition(workload);
+        let released = counts.wanted - partition.min(counts.wanted);
         let status = Verdict::partitioned(counts.updated, released);
-        let is_held = released == 0 && strategy::partition(workload) > 0 || workload.held().holds();
+        let is_held = released == 0 && partition > 0 || workload.held().holds();
         if status.is_complete() && is_held && counts.outdated() > 0 {
             return Verdict::new(RolloutState::Held, status.line);
         }

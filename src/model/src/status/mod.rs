@@ -58,14 +58,9 @@ fn pods_are_changing(observation: &Observation) -> bool {
     observation.pods.is_some() && (observation.own_pods().any(is_changing) || is_missing())
 }
 
-/// Whether `step` is rolling back and released pods are not on the revision of the rollback yet.
+/// Whether `step` is rolling back and pods are not on the revision of the rollback yet. Its hold is in force then only where
+/// the partition counts pods; it keeps none.
 fn has_pods_to_roll_back(observation: &Observation, hold: &Hold) -> bool {
-    let workload = &observation.workload;
-    let is_released = |pod: &Pod| {
-        strategy::partition_index(workload, &pod.name)
-            .is_none_or(|index| index >= strategy::partition(workload))
-    };
-    // The pods first, because the plan is parsed for the second question.
-    observation.own_pods().any(|pod| is_released(pod) && !observation.is_updated(pod))
-        && hold.is_rolling_back_to_live_template(workload)
+    hold.is_rolling_back_to_live_template(&observation.workload)
+        && observation.own_pods().any(|pod| !observation.is_updated(pod))
 }

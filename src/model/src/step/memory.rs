@@ -122,9 +122,8 @@ impl Memory {
         let before = self.soak.over_since.filter(|_| interruption.is_none());
         self.soak.over_since = is_over.then(|| before.unwrap_or(now));
         // Those of the batch itself are down because of it.
-        let others = state.unavailable_slots().filter(|slot| !state.is_in_batch(slot)).count();
-        let unavailable = state.mechanism.unavailable(state).min(others);
-        self.forced = self.forced.map(|forced| forced.min(unavailable));
+        let others = || state.unavailable_slots().filter(|slot| !state.is_in_batch(slot)).count();
+        self.forced = self.forced.map(|forced| forced.min(state.mechanism.unavailable(state)).min(others()));
         interruption
     }
 

@@ -17,7 +17,7 @@ pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Re
     let workload = &observed.workload;
     refuse_driven(workload, "approve")?;
     let mechanism = mechanism_of(workload)?;
-    check_flags(options, mechanism.flags(workload), workload)?;
+    check_flags(options, mechanism.flags(), workload)?;
     mechanism.check_workload(workload, options.force)?;
     strategy::require_gradual(workload, "stepped")?;
     check_numbers(options, workload)?;

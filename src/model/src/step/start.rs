@@ -62,16 +62,13 @@ pub(super) fn prepare_plan(
             (hold, Origin::Pause)
         }
         Held::Plan(hold) => continue_plan(options, observed, hold)?,
+        // A rollback whose patch restored the original strategy.
+        Held::Ended(hold) if hold.is_rolling_back_to_live_template(workload) && !options.new_plan => {
+            (Hold { set: HoldFields::default(), ..Hold::clone(hold) }, Origin::Plan)
+        }
         Held::Free | Held::Ended(_) | Held::Lost | Held::Unreadable(_) => {
-            match rollback_without_hold(workload) {
-                Some(hold) if hold.is_for_live_template(workload) && !options.new_plan => {
-                    (hold, Origin::Plan)
-                }
-                _ => {
-                    let hold = Hold::new(workload, fields_to_hold_now(observed)?);
-                    (hold.with_plan(new_plan(options, observed)), Origin::Free)
-                }
-            }
+            let hold = Hold::new(workload, fields_to_hold_now(observed)?);
+            (hold.with_plan(new_plan(options, observed)), Origin::Free)
         }
     };
     let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
@@ -86,12 +83,6 @@ pub(super) fn prepare_plan(
     Ok((hold, origin))
 }
 
-/// Returns the hold of a rollback whose original strategy is restored already, for any live template.
-fn rollback_without_hold(workload: &Workload) -> Option<Hold> {
-    let Held::Ended(hold) = workload.held() else { return None };
-    hold.is_rolling_back().then(|| Hold { set: HoldFields::default(), ..Hold::clone(hold) })
-}
-
 fn new_plan(options: &StepOptions, observed: &Observation) -> Plan {
     let template = observed.workload.template_digest();
     let reach = options.reach.unwrap_or(Reach::Next);
@@ -100,7 +91,8 @@ fn new_plan(options: &StepOptions, observed: &Observation) -> Plan {
     Plan::new(&template, from, pace, reach)
 }
 
-/// Continues the plan in force, unless it is paused or is for another template.
+/// Continues the plan in force, unless it is paused or is for another template; with `--new-plan` replaces it by one that begins
+/// like a first plan. Released slots stay released: for the same template, the fields that hold are kept.
 fn continue_plan(
     options: &StepOptions,
     observed: &Observation,
@@ -111,36 +103,26 @@ fn continue_plan(
         return Err(StepOutcome::Stopped(StopReason::Paused));
     }
     let plan = hold.require_plan(workload).map_err(StepOutcome::Error)?.clone();
-    match hold.clone() {
-        hold if plan.is_for_live_template(workload) && !options.new_plan => {
-            if !plan.rolling_back {
-                check_repeated(options, &plan, workload).map_err(StepOutcome::Error)?;
-            }
-            let plan = Plan {
-                failure: plan.failure.filter(|_| plan.rolling_back), // a failed batch is tried again
-                pace: options.pace.apply_to(plan.pace.with_floors()),
-                reach: Some(options.reach.or(plan.reach).unwrap_or(Reach::Next)),
-                ..plan
-            };
-            let is_held = plan.rolling_back || hold.is_strategy_held(workload);
-            keep_hold(hold.with_plan(plan), Origin::Plan, is_held, observed)
-        }
-        hold if options.new_plan => replace_plan(options, observed, hold, &plan),
-        _ => Err(StepOutcome::Stopped(another_template(workload))),
+    let is_for_live_template = plan.is_for_live_template(workload);
+    if options.new_plan {
+        let is_held = is_for_live_template && hold.is_strategy_held(workload);
+        let hold = hold.clone().with_plan(new_plan(options, observed));
+        return keep_hold(hold, Origin::Replaced, is_held, observed);
     }
-}
-
-/// Replaces a plan by one that begins like a first plan. Released slots stay released: for the same template, the fields that
-/// hold are kept.
-fn replace_plan(
-    options: &StepOptions,
-    observed: &Observation,
-    hold: Hold,
-    other: &Plan,
-) -> Result<(Hold, Origin), StepOutcome> {
-    let workload = &observed.workload;
-    let is_held = other.is_for_live_template(workload) && hold.is_strategy_held(workload);
-    keep_hold(hold.with_plan(new_plan(options, observed)), Origin::Replaced, is_held, observed)
+    if !is_for_live_template {
+        return Err(StepOutcome::Stopped(another_template(workload)));
+    }
+    if !plan.rolling_back {
+        check_repeated(options, &plan, workload).map_err(StepOutcome::Error)?;
+    }
+    let is_held = plan.rolling_back || hold.is_strategy_held(workload);
+    let plan = Plan {
+        failure: plan.failure.filter(|_| plan.rolling_back), // a failed batch is tried again
+        pace: options.pace.apply_to(plan.pace.with_floors()),
+        reach: Some(options.reach.or(plan.reach).unwrap_or(Reach::Next)),
+        ..plan
+    };
+    keep_hold(hold.clone().with_plan(plan), Origin::Plan, is_held, observed)
 }
 
 /// Keeps a workload held by its live fields if these hold it, and holds it as it stands otherwise. A strategy that another

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::state_of;
 use crate::api::pod::Node;
 use crate::engine::Now;
+use crate::hold::held::Held;
 use crate::hold::mechanism::State;
 use crate::hold::plan::Hold;
 use crate::kind::Workload;
@@ -95,8 +96,11 @@ impl World {
     }
 
     fn keep_hold(&mut self) {
-        if let Some(hold) = self.hold() {
-            self.last_hold = Some(Arc::new(hold.clone()));
+        let held = self.observed().map(|observed| observed.workload.held());
+        if let Some(Held::Plan(hold) | Held::Ended(hold)) = held
+            && hold.has_plan()
+        {
+            self.last_hold = Some(Arc::clone(hold));
         }
     }
 

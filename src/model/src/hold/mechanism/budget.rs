@@ -72,7 +72,7 @@ impl Mechanism for Budget {
         (spec_path("minReadySeconds"), None)
     }
 
-    fn flags(&self, _: &Workload) -> &'static [&'static str] {
+    fn flags(&self) -> &'static [&'static str] {
         &["--surge"]
     }
 

@@ -40,7 +40,7 @@ impl Mechanism for Deletions {
         (FieldPath::of(["spec", UPDATE_STRATEGY, "type"]), Some("OnDelete"))
     }
 
-    fn flags(&self, _: &Workload) -> &'static [&'static str] {
+    fn flags(&self) -> &'static [&'static str] {
         &["--order", "--node-selector", "--evict"]
     }
 

@@ -341,7 +341,7 @@ pub(crate) trait Mechanism: Sync {
     fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>);
 
     /// Returns the flags of `step` that only some mechanisms have, and this one too.
-    fn flags(&self, _: &Workload) -> &'static [&'static str] {
+    fn flags(&self) -> &'static [&'static str] {
         &[]
     }
 

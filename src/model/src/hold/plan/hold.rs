@@ -1,5 +1,5 @@
-//! The hold of a workload: what keeps it from updating, and what it was before; and how its annotation is read. The schema of
-//! the annotation is in [`plan`](super).
+//! What a hold says of a workload: whether it is in force, and the fields that it replaced. [`held`](crate::hold::held) has the
+//! content of the annotation, and `read.rs` reads it.
 
 use serde_json::Value;
 
@@ -141,7 +141,7 @@ fn originals(workload: &Workload) -> HoldFields {
 /// `minReadySeconds`; then it is the original one.
 #[must_use]
 pub fn original_min_ready_seconds(workload: &Workload) -> i64 {
-    let hold = workload.held().stored();
+    let hold = workload.held().in_force();
     hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.original_min_ready_seconds(workload))
 }
 
