@@ -20,7 +20,7 @@ pub fn line(finding: &Finding) -> String {
 #[must_use]
 pub fn members(finding: &Finding) -> Value {
     json!({
-        "severity": finding.severity,
+        "severity": finding.severity.word(),
         "reason": finding.reason,
         "message": without_secrets(&finding.text),
         "hint": finding.hint,

@@ -6,8 +6,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind};
 
 /// How much a finding matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// What happened. Its line has no word for the severity.
     Info,

@@ -78,13 +78,13 @@ impl<'a> CauseContext<'a> {
 pub(crate) type CauseKey = (CauseId, Option<String>, String);
 
 /// What distinguishes the causes of one id and container.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
     /// What the container does at this moment, such as `CrashLoopBackOff`. A container in a crash loop alternates between
     /// states with every restart, so causes that differ only in it are one.
     pub(super) state: String,
     /// What the cause is about, such as `exit 1` or the name of an image.
-    pub(super) what: String,
+    pub(crate) what: String,
 }
 
 /// One reason why a rollout does not progress, shared by all pods that have it.
@@ -123,13 +123,10 @@ impl Cause {
     /// Returns a short description, the same for all pods that have the cause: `CrashLoopBackOff, exit 1`.
     #[must_use]
     pub fn summary(&self) -> String {
-        let Detail { state, what } = &self.detail;
-        [state, what]
-            .map(String::as_str)
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(", ")
+        match (self.detail.state.as_str(), self.detail.what.as_str()) {
+            ("", one) | (one, "") => one.to_owned(),
+            (state, what) => format!("{state}, {what}"),
+        }
     }
 
     /// Returns the summary after the name of its container: `app: CrashLoopBackOff, exit 1`.

@@ -299,7 +299,7 @@ impl CauseId {
         self.row().name
     }
 
-    /// Returns when the cause fails a rollout with `--fail-fast`, in words.
+    /// Returns the severity in words, for tables and `explain`.
     #[must_use]
     pub fn severity_words(self) -> &'static str {
         if self.ends_container() { "fatal from the second restart" } else { self.row().severity.word() }

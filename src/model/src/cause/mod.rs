@@ -99,11 +99,9 @@ pub fn causes_of(
 
 /// The order of causes: those that may pass come last.
 pub(crate) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
-    let [a, b] = [a, b].map(|cause| {
-        let may_pass = cause.severity == Severity::MayPass;
-        (may_pass, cause.id, &cause.container, cause.summary())
-    });
-    a.cmp(&b)
+    let place = |cause: &Cause| (cause.severity == Severity::MayPass, cause.id);
+    let order = place(a).cmp(&place(b)).then_with(|| a.container.cmp(&b.container));
+    order.then_with(|| a.summary().cmp(&b.summary()))
 }
 
 /// Returns the cause for a workload that is being deleted. It remains until its finalizers are removed, and its
@@ -132,16 +130,15 @@ pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Time
 /// most often, or the first by name.
 fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> {
     let mut groups: BTreeMap<_, Vec<PodProblem<'_>>> = BTreeMap::new();
-    for found in found {
-        let container = found.container.map(|container| container.name.clone());
-        let key = Cause { container, ..found.cause.clone() }.key();
-        groups.entry(key).or_default().push(found);
+    for mut found in found {
+        found.cause.container = found.container.map(|container| container.name.clone());
+        groups.entry(found.cause.key()).or_default().push(found);
     }
-    groups.into_iter().map(|((_, container, _), found)| cause(container, found, allowed)).collect()
+    groups.into_values().map(|found| cause(found, allowed)).collect()
 }
 
 /// Merges the problems of one cause. A container that crashed no more often than is allowed may recover.
-fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
+fn cause(mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
     let restarts = |found: &PodProblem<'_>| found.container.map_or(0, |container| container.restarts);
     found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));
     let since = found.iter().filter_map(|found| since(found.cause.id, found.pod, found.container)).min();
@@ -157,7 +154,7 @@ fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: All
     let is_running =
         example.container.is_some_and(|container| matches!(container.state, ContainerState::Running { .. }));
     let is_allowed = example.cause.id.ends_container() && counted <= allowed.limit();
-    Cause { container, pods, restarts, is_running, since, ..example.cause.passing_if(is_allowed) }
+    Cause { pods, restarts, is_running, since, ..example.cause.passing_if(is_allowed) }
 }
 
 /// Masks the values of secret-looking variables and headers in the causes. A failing program often prints its configuration.

@@ -207,8 +207,10 @@ pub(super) fn find_init_problem(
         && let Some(problem) = crash_loop::find_crash(container, pod, context)
     {
         let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
-        let states = ["init container", problem.detail.state.as_str()].map(str::to_owned);
-        let state = states.into_iter().filter(|state| !state.is_empty()).collect::<Vec<_>>().join(", ");
+        let state = match problem.detail.state.as_str() {
+            "" => "init container".to_owned(),
+            state => format!("init container, {state}"),
+        };
         return Some(Cause { id, ..problem }.in_state(&state));
     }
     let ContainerState::Running { since: Some(since) } = container.state else { return None };

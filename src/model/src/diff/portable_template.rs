@@ -48,6 +48,11 @@ impl ComparableTemplates {
     }
 }
 
+/// Returns a template without the fields that belong to its place.
+pub(crate) fn portable(template: &Template) -> Template {
+    Template::new(&split(template).0)
+}
+
 /// Returns a template without its generated fields, and those fields by name.
 fn split(template: &Template) -> (Value, Map<String, Value>) {
     let mut template = template.without_hash_labels();

@@ -159,10 +159,9 @@ impl CauseLedger {
         // The logs are read next, so that the last of these causes is above its own log.
         let mut with_log = Vec::new();
         // One whose detail changed takes the place of an absent cause with the same id and container.
-        let (known, others): (Vec<_>, Vec<_>) =
-            causes.iter().partition(|cause| self.reported.contains_key(&cause.key()));
-        for cause in known.into_iter().chain(others) {
-            let key = cause.key();
+        let keyed = causes.iter().map(|cause| (cause.key(), cause));
+        let (known, others): (Vec<_>, Vec<_>) = keyed.partition(|(key, _)| self.reported.contains_key(key));
+        for (key, cause) in known.into_iter().chain(others) {
             if !present.insert(key.clone()) {
                 continue; // the secrets in its detail were masked
             }
@@ -239,7 +238,7 @@ impl ReportedCause {
     /// Records that the cause is present. Returns the container log to read, if it was not requested yet.
     fn renew(&mut self, cause: &Cause) -> Option<LogRef> {
         // The kubelet gives the reason for a moment only, and then reports that it waits for the next try.
-        let is_same = cause.key() == self.latest.key();
+        let is_same = cause.detail.what == self.latest.detail.what; // the id and the container are
         let known = self.latest.evidence.take().filter(|_| is_same);
         let evidence = cause.evidence.clone().or(known);
         (self.latest, self.absent_since) = (Cause { evidence, ..cause.clone() }, None);
@@ -279,6 +278,6 @@ impl ReportedCause {
         let runs_between = now.id.ends_container() && now.pods.len() < before.pods.len();
         let has_other_pods = now.pods.len() != before.pods.len() && !runs_between;
         let is_serious = before.severity != now.severity;
-        before.key() != now.key() || has_other_pods || is_serious || is_explained
+        before.detail.what != now.detail.what || has_other_pods || is_serious || is_explained
     }
 }

@@ -9,7 +9,6 @@ use super::report::{Outcome, RolloutFailure};
 use crate::error::{Error, ErrorKind};
 use crate::kind::Workload;
 use crate::kind::verdict::{RolloutState, Verdict};
-use crate::observation::Observation;
 use crate::text::go_duration;
 
 /// How long nothing may move in a paused rollout whose pods are all updated before it counts as held. No deadline of the
@@ -25,33 +24,34 @@ pub(super) enum Judgement {
     Decided(Outcome),
 }
 
-/// Judges a rollout by an observation and what was recorded of it, which includes that observation.
+/// Judges a rollout by what was recorded of it. The goal is `None` while another revision than the expected one is evaluated.
 pub(super) fn judge(
-    observation: &Observation,
+    workload: &Workload,
+    goal: Option<GoalState>,
     verdict: &Verdict,
     revision: RevisionMatch,
     memory: &Memory,
     options: &FollowOptions,
     now: Duration,
 ) -> Judgement {
-    match revision {
-        RevisionMatch::Replaced(line) => {
+    let goal = match (goal, revision) {
+        (_, RevisionMatch::Replaced(line)) => {
             return Judgement::Decided(Outcome::Failed(RolloutFailure::Replaced(line)));
         }
-        RevisionMatch::NotYet(reason) if !options.once => {
+        (Some(goal), _) => goal,
+        (None, RevisionMatch::NotYet(reason)) => {
             // The controller of a paused Deployment numbers no new template.
             let is_named = matches!(memory.expected, Some(ExpectedRevision::Named(_)));
-            let is_held = is_named && observation.workload.is_paused() && !options.wait_held;
+            let is_held = is_named && workload.is_paused() && !options.wait_held;
             return if is_held {
                 Judgement::Decided(Outcome::Held)
             } else {
                 Judgement::Waiting(Some(reason))
             };
         }
-        RevisionMatch::Expected | RevisionMatch::NotYet(_) => {}
-    }
-    let goal = GoalState::of(options.goal, observation, verdict);
-    match decide(goal, &observation.workload, verdict, memory, options, now) {
+        (None, RevisionMatch::Expected) => return Judgement::Waiting(None), // never: it has a goal
+    };
+    match decide(goal, workload, verdict, memory, options, now) {
         Some(outcome) => Judgement::Decided(outcome),
         None => Judgement::Waiting(remainder(goal, verdict.state, memory, options, now)),
     }

@@ -155,7 +155,7 @@ impl ReportedStatus {
     }
 
     /// Returns the last verdict with its line, if that was withheld.
-    pub(super) fn last_line(&self) -> Option<Report> {
+    fn last_line(&self) -> Option<Report> {
         self.report(true).filter(|_| self.is_line_withheld)
     }
 

@@ -117,8 +117,7 @@ pub struct Rollback {
     pub revision: String,
     /// The command that takes the rollback back; `None` if no command does.
     pub take_back: Option<String>,
-    /// Whether the rollback was written. Until then every event may be older than the write and is
-    /// not evaluated.
+    /// Whether the rollback was written.
     pub(super) is_written: bool,
 }
 

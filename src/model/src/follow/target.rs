@@ -48,9 +48,9 @@ enum Warnings {
 }
 
 impl Warnings {
-    /// Whether the causes of a rollout must wait for the first list of warnings, because they may show other causes. The list is
-    /// requested first once a rollout is not complete.
-    fn are_awaited(
+    /// Requests the first list of warnings once a rollout is not complete. Returns whether the causes must wait for it, because
+    /// the warnings may show other causes.
+    fn request_once(
         &mut self,
         state: RolloutState,
         options: &FollowOptions,
@@ -399,11 +399,11 @@ impl FollowedTarget {
             RevisionMatch::NotYet(_) => options.once,
             RevisionMatch::Replaced(_) => false,
         };
+        let goal = is_expected.then(|| GoalState::of(options.goal, observation, &verdict));
         let mut awaits_warnings = false;
-        let shown = if is_expected {
-            let goal = GoalState::of(options.goal, observation, &verdict);
+        let shown = if let Some(goal) = goal {
             memory.observe(observation, goal, options, now);
-            awaits_warnings = warnings.are_awaited(verdict.state, options, now.elapsed, &mut effects.tasks);
+            awaits_warnings = warnings.request_once(verdict.state, options, now.elapsed, &mut effects.tasks);
             let withholds_line =
                 verdict.state == RolloutState::Complete && memory.stability.is_not_yet_stable(now.elapsed);
             Some([!awaits_warnings, withholds_line])
@@ -419,7 +419,7 @@ impl FollowedTarget {
         if let Some(shown) = shown {
             report(memory, shown);
         }
-        let judgement = judge(observation, &verdict, revision, memory, options, now.elapsed);
+        let judgement = judge(&observation.workload, goal, &verdict, revision, memory, options, now.elapsed);
         if !is_expected && judgement == Judgement::Decided(Outcome::Held) {
             report(memory, [true, false]);
         }
@@ -487,8 +487,9 @@ impl FollowedTarget {
     /// Ends the target with a result, which the failure of another target may still replace.
     pub(super) fn set_result(&mut self, result: TargetResult) {
         let result = TargetResult { stopped: self.stopped, ..result };
+        let is_provisional = self.is_to_follow_a_failure(&result.outcome);
         self.stage = Stage::Provisional(result);
-        if !self.is_to_follow_a_failure() {
+        if !is_provisional {
             self.end();
         }
     }

@@ -72,12 +72,11 @@ impl FollowedTarget {
         matches!(ended.outcome, Outcome::Failed(_)) && !is_complete_or_another
     }
 
-    /// Whether the failure of another target replaces a provisional result.
-    pub(super) fn is_to_follow_a_failure(&self) -> bool {
-        let Stage::Provisional(result) = &self.stage else { return false };
+    /// Whether the failure of another target replaces a result with this outcome.
+    pub(super) fn is_to_follow_a_failure(&self, outcome: &Outcome) -> bool {
         self.options().undo_on_failure == Some(UndoScope::All)
             && self.rollback.is_none()
-            && matches!(result.outcome, Outcome::Reached | Outcome::Held)
+            && matches!(outcome, Outcome::Reached | Outcome::Held)
             && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && start.is_released)
     }
 

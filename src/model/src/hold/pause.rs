@@ -220,12 +220,14 @@ pub(crate) fn end_pause(workload: &Workload, patch: &mut Patch) {
 #[must_use]
 pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
+    if !workload.held().is_lost() {
+        return None;
+    }
     let copies = observed.revisions.iter().filter_map(|revision| {
         let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
         (hold.is_in_force(workload) && !hold.set.are_absent()).then_some(hold)
     });
-    let newest = copies.max_by_key(|hold| hold.since.as_ref()?.parse::<Timestamp>().ok());
-    newest.filter(|_| workload.held().is_lost())
+    copies.max_by_key(|hold| hold.since.as_ref()?.parse::<Timestamp>().ok())
 }
 
 /// Returns the patch that restores the original fields. The workload is not paused then, as after the end of any other

@@ -253,12 +253,10 @@ impl Observation {
     pub fn stable(&self) -> Result<&Revision, &'static str> {
         let counted = self.pod_counts_or_status();
         let has_ready = self.replaced_revisions().any(|revision| counted(revision).ready > 0);
-        let ready = |revision: &Revision| self.pods_of(revision).filter(|pod| pod.ready).count();
-        let stable = if has_ready {
-            self.stable_by(|revision| counted(revision).ready)
-        } else {
-            self.stable_by(ready)
-        };
+        let stable = self.stable_by(|revision| {
+            let ready = || self.pods_of(revision).filter(|pod| pod.ready).count();
+            if has_ready { counted(revision).ready } else { ready() }
+        });
         stable.ok_or_else(|| {
             if self.revisions.is_empty() && self.workload.counts().total > 0 {
                 "its revisions cannot be read"

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::diff::portable_template::ComparableTemplates;
+use crate::diff::portable_template::portable;
 use crate::diff::{Diff, SecretValues};
 use crate::kind::Workload;
 use crate::revision::template::Template;
@@ -31,7 +31,7 @@ impl TemplateTexts {
     /// Returns the template of a workload.
     pub fn template_of(&self, workload: &Workload) -> LiveTemplate {
         let template = workload.template();
-        let template = ComparableTemplates::of(&template, &template).from;
+        let template = portable(&template);
         let digest = template.digest();
         let mut texts = self.0.borrow_mut();
         let json = Arc::clone(texts.entry(digest).or_insert_with(|| template.json().to_string().into()));

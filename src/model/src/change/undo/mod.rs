@@ -99,8 +99,8 @@ pub fn undo(observation: &Observation, to: &Revision, options: &UndoOptions) -> 
     } else {
         workload.held().readable()?.cloned().or_else(|| lost_hold(observation))
     };
-    let planned = hold.as_ref().and_then(|_| Hold::of_plan(workload).ok().flatten());
-    let mut stays_held = planned.and_then(|planned| planned.rolling_back_held(workload, &to.digest));
+    let stored = workload.held().stored().filter(|_| hold.is_some()); // a lost hold does not stay
+    let mut stays_held = stored.and_then(|stored| stored.rolling_back_held(workload, &to.digest));
     if let Some(stays_held) = &mut stays_held {
         (stays_held.lock, stays_held.paused) = (None, false);
         require_fields(workload, &mut patch);
