@@ -47,7 +47,7 @@ pub struct DiffArgs {
     /// Flags for the server, the credentials and the impersonated user, such as --server, --token and --as, apply to
     /// the first cluster only.
     #[arg(long, value_name = "NAME")]
-    with_context: Option<String>,
+    pub with_context: Option<String>,
 
     /// The revision of the other workload [default: live]
     #[arg(long, value_name = "REV", allow_hyphen_values = true, value_parser = side)]
@@ -112,7 +112,7 @@ pub enum TemplateRef {
 }
 
 /// Where the other workload of a comparison is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
     /// Another workload; `None` for the same type and name.
     pub workload: Option<NamedTarget>,

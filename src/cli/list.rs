@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::common::CommonArgs;
 use super::scope::{TargetWord, may_be_name, read_targets};
 use super::values::{TABLES, Words, duration, field_path, output_form, start_time, words};
 use crate::error::{Error, Result};
@@ -75,7 +74,7 @@ pub struct ListArgs {
     /// The code is 4 for failed, 5 for held and paused, and 3 for progressing, stuck and unobserved. A
     /// complete StatefulSet does not fail, whatever its partition keeps.
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(FAILING_STATES))]
-    fail_on_state: Vec<&'static [RolloutState]>,
+    pub fail_on_state: Vec<&'static [RolloutState]>,
 
     /// Redraw the list on a terminal, or print the rows that change, until a signal arrives
     ///
@@ -176,7 +175,7 @@ impl ListArgs {
     ///
     /// # Errors
     /// Usage errors.
-    pub(super) fn validate(&self, _: &CommonArgs) -> Result<()> {
+    pub(super) fn validate(&self) -> Result<()> {
         self.targets()?;
         if self.watch && !matches!(self.output, OutputForm::Text | OutputForm::Wide | OutputForm::Json) {
             return Err(Error::usage("--watch prints tables or -o json")
@@ -195,14 +194,8 @@ impl ListArgs {
 
     /// Returns the states to show; empty for all.
     #[must_use]
-    pub fn states(&self) -> Vec<RolloutState> {
-        if self.trouble { TROUBLE.to_vec() } else { self.states.concat() }
-    }
-
-    /// Returns the states that fail the command.
-    #[must_use]
-    pub fn failing_states(&self) -> Vec<RolloutState> {
-        self.fail_on_state.concat()
+    pub fn states(&self) -> &[&'static [RolloutState]] {
+        if self.trouble { &[TROUBLE] } else { &self.states }
     }
 
     /// Returns how long to watch; `None` for no limit.

@@ -188,7 +188,7 @@ impl Arguments {
         let common = &self.common;
         common.validate()?;
         match &mut self.verb {
-            Verb::List(arguments) => arguments.validate(common),
+            Verb::List(arguments) => arguments.validate(),
             Verb::Status(arguments) => arguments.validate(common),
             Verb::History(arguments) => arguments.validate(common),
             Verb::Diff(arguments) => arguments.validate(common),

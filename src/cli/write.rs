@@ -51,10 +51,9 @@ pub struct WriteArgs {
 }
 
 /// The value of `--dry-run`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DryRun {
     /// Write.
-    #[default]
     None,
     /// Send nothing to the API server.
     Client,
@@ -154,16 +153,20 @@ impl WaitArgs {
         Ok(())
     }
 
+    /// Whether the command follows the rollout after the write.
+    fn waits(&self, write: &WriteArgs, replace_stuck_pods: bool) -> bool {
+        self.wait || replace_stuck_pods && write.dry_run == DryRun::None
+    }
+
     /// Checks the flags against those of the write. `--replace-stuck-pods` implies `--wait`, except in a dry run.
     ///
     /// # Errors
     /// Usage errors.
     pub(super) fn validate(&self, write: &WriteArgs, replace_stuck_pods: bool) -> Result<()> {
-        let is_dry_run = write.dry_run != DryRun::None;
-        if !self.wait && (!replace_stuck_pods || is_dry_run) {
+        if !self.waits(write, replace_stuck_pods) {
             return self.refuse_options_of_wait();
         }
-        if is_dry_run {
+        if write.dry_run != DryRun::None {
             return Err(Error::usage("--wait cannot be used with --dry-run, which changes nothing"));
         }
         let flag = if self.wait { "--wait" } else { "--replace-stuck-pods" };
@@ -178,8 +181,7 @@ impl WaitArgs {
 
     /// Returns how to follow the rollout after the write; `None` without `--wait`.
     pub(super) fn options(&self, write: &WriteArgs, replace_stuck_pods: bool) -> Option<FollowOptions> {
-        let is_implied = replace_stuck_pods && write.dry_run == DryRun::None;
-        if !self.wait && !is_implied {
+        if !self.waits(write, replace_stuck_pods) {
             return None;
         }
         let mut options = FollowOptions { replace_stuck_pods, ..self.timeouts.options() };

@@ -229,9 +229,10 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
             self.redraw_if_due();
         }
         // The logs that were requested usually explain a failure. After a signal only the result counts.
-        let is_reading =
-            |observer: &Option<Observer>| observer.as_ref().is_some_and(Observer::is_reading_logs);
-        while !is_stopped && (!self.requests.reads.is_empty() || is_reading(&self.observer)) {
+        while !is_stopped
+            && (!self.requests.reads.is_empty()
+                || self.observer.as_ref().is_some_and(Observer::is_reading_logs))
+        {
             let mut changes = tokio::select! {
                 biased;
                 _ = stops.next() => break,

@@ -124,12 +124,7 @@ pub(super) async fn after_change(
 }
 
 /// Prints a note for each ConfigMap or Secret that changed after pods started.
-pub(super) fn print_remarks(
-    follower: &Follower,
-    configuration: &[Configuration],
-    now: Timestamp,
-    ui: &mut Ui,
-) {
+fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Timestamp, ui: &mut Ui) {
     for target in follower.targets() {
         let stale = target.stale_configuration(configuration);
         ui.messages.lines(stale_configuration(target.workload(), &stale, now));
@@ -153,7 +148,7 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
             (self.context.source, ui.messages.clone(), requests.must_stop_writing());
         match task {
             FollowRequest::Refresh => observer.refresh(id),
-            FollowRequest::WatchWarnings => drop(observer.watch_warnings()),
+            FollowRequest::WatchWarnings => observer.watch_warnings(),
             FollowRequest::ReadLog(log) => {
                 observer.read_log(id, target.workload().object().namespace(), log);
             }

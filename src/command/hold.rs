@@ -4,7 +4,8 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::writing_verb::{PreparedWrite, Writer};
-use crate::cli::write::{DryRun, WriteArgs};
+use crate::cli::hold::{PauseArgs, ResumeArgs};
+use crate::cli::write::DryRun;
 use crate::cluster::objects::read::{or_note, read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::read_for_write;
@@ -20,31 +21,36 @@ use crate::render::output_form::OutputForm;
 use crate::render::owner_warnings::before_a_hold;
 use crate::render::ui::Ui;
 
-/// Which of the two verbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldVerb {
-    /// `pause`.
-    Pause,
-    /// `resume`.
-    Resume {
-        /// Whether to end a plan too, so that the controller updates all pods (`--release-all`).
-        release_all: bool,
-    },
-}
+/// The words of a verb: its name, what it has done, and what was to be done when another client wrote first.
+type Words = [&'static str; 3];
 
-/// Pauses or resumes the workloads one after another.
-pub(super) async fn run(
-    request: &WriteArgs,
-    verb: HoldVerb,
+const PAUSE: Words = ["pause", "paused", "its pause was prepared"];
+
+const RESUME: Words = ["resume", "resumed", "it was to be resumed"];
+
+/// Pauses the workloads one after another.
+pub(super) async fn pause_all(
+    request: &PauseArgs,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
-    let (mut writer, workloads) = Writer::select(request, false, context, ui).await?;
+    let (mut writer, workloads) = Writer::select(&request.write, false, context, ui).await?;
     writer.print_selection(&workloads);
-    let change = async |workload, writer: &mut Writer<'_>| match verb {
-        HoldVerb::Pause => pause_workload(workload, writer).await,
-        HoldVerb::Resume { release_all } => resume_workload(workload, release_all, writer).await,
-    };
+    writer.change_each(workloads, Workload::target, pause_workload).await;
+    Ok(writer.take_outcome())
+}
+
+/// Resumes the workloads one after another.
+pub(super) async fn resume_all(
+    request: &ResumeArgs,
+    context: &Context<'_>,
+    ui: &mut Ui,
+) -> Result<CommandOutcome> {
+    let (mut writer, workloads) = Writer::select(&request.write, false, context, ui).await?;
+    writer.print_selection(&workloads);
+    let release_all = request.release_all;
+    let change =
+        async |workload, writer: &mut Writer<'_>| resume_workload(workload, release_all, writer).await;
     writer.change_each(workloads, Workload::target, change).await;
     Ok(writer.take_outcome())
 }
@@ -89,14 +95,13 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
             let effect = words::pause_effect(held_by, observed, is_planned(writer));
             writer.ui.messages.lines_once(before_a_hold(workload));
             writer.ui.messages.lines(words::replaced_by_recorded(observed));
-            write(observed, &patch, HoldVerb::Pause, effect, writer).await?;
+            write(observed, &patch, PAUSE, effect, writer).await?;
         }
     }
     Ok(())
 }
 
 async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Writer<'_>) -> Result<()> {
-    let verb = HoldVerb::Resume { release_all };
     let (source, alone) = (writer.context.source, Observation::of_alone(workload));
     let workload = &alone.workload;
     let (patch, notes) = if workload.held().is_lost() {
@@ -119,7 +124,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
                 return Ok(());
             }
             Resume::Continue(patch) => {
-                write(&alone, &patch, verb, Vec::new(), writer).await?;
+                write(&alone, &patch, RESUME, Vec::new(), writer).await?;
                 writer.ui.messages.line(&words::step_hint(workload));
                 return Ok(());
             }
@@ -131,7 +136,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
         }
     };
     writer.ui.messages.lines(words::restored(workload, patch.after()));
-    write(&alone, &patch, verb, notes, writer).await
+    write(&alone, &patch, RESUME, notes, writer).await
 }
 
 /// Whether a rollback that a plan holds is complete. Prints a note if that cannot be read, and the plan goes on.
@@ -154,15 +159,11 @@ fn is_planned(writer: &Writer<'_>) -> bool {
 async fn write(
     observed: &Observation,
     patch: &Patch,
-    verb: HoldVerb,
+    [verb, operation, prepared]: Words,
     mut notes: Vec<String>,
     writer: &mut Writer<'_>,
 ) -> Result<()> {
     let workload = &observed.workload;
-    let (verb, operation, prepared) = match verb {
-        HoldVerb::Pause => ("pause", "paused", "its pause was prepared"),
-        HoldVerb::Resume { .. } => ("resume", "resumed", "it was to be resumed"),
-    };
     if writer.request.interactive {
         writer.ui.messages.lines(std::mem::take(&mut notes));
     }

@@ -24,7 +24,6 @@ pub mod undo;
 mod undo_on_failure;
 pub mod writing_verb;
 
-use crate::cli::common::CommonArgs;
 use crate::cli::{Arguments, Verb};
 use crate::cluster::kubeconfig::contexts::select_contexts;
 use crate::cluster::notice::Listener;
@@ -40,7 +39,6 @@ use crate::render::ui::Ui;
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
-use hold::HoldVerb;
 use inputs::Inputs;
 
 /// Returns the exit code of the process.
@@ -87,11 +85,8 @@ async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<Com
         Verb::Diff(request) => Box::pin(diff::run(request, context, ui)).await,
         Verb::Preview(request) => Box::pin(preview::run(request, context, ui)).await,
         Verb::Undo(request) => Box::pin(undo::run(request, context, ui)).await,
-        Verb::Pause(request) => Box::pin(hold::run(&request.write, HoldVerb::Pause, context, ui)).await,
-        Verb::Resume(request) => {
-            let verb = HoldVerb::Resume { release_all: request.release_all };
-            Box::pin(hold::run(&request.write, verb, context, ui)).await
-        }
+        Verb::Pause(request) => Box::pin(hold::pause_all(request, context, ui)).await,
+        Verb::Resume(request) => Box::pin(hold::resume_all(request, context, ui)).await,
         Verb::Restart(request) => Box::pin(restart::run(request, context, ui)).await,
         Verb::Step(request) => Box::pin(step::run(request, context, ui)).await,
         Verb::Completion(_) | Verb::Explain(_) | Verb::Version(_) => Ok(CommandOutcome::default()), // `cli` prints their text
@@ -104,16 +99,12 @@ async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<Com
 /// When the kubeconfig cannot be read, or has no such context, and when other flags choose one cluster.
 fn named_contexts(
     verb: &Verb,
-    common: &CommonArgs,
     access: &Access,
     world: &World,
     messages: &MessageWriter,
 ) -> Result<Vec<String>, Error> {
     match verb {
-        Verb::Diff(request) => {
-            let elsewhere = request.sides(common).ok().and_then(|sides| sides.elsewhere);
-            Ok(elsewhere.into_iter().filter_map(|elsewhere| elsewhere.context).collect())
-        }
+        Verb::Diff(request) => Ok(request.with_context.iter().cloned().collect()),
         Verb::List(request) if !request.contexts.is_empty() => {
             let other = match access {
                 Access { snapshot: Some(_), .. } => Some("--from"),
@@ -147,7 +138,7 @@ pub async fn run(
         if access.snapshot.is_none() {
             messages.set_cluster_flags(access.overrides.cluster_flags());
         }
-        let names = named_contexts(verb, common, access, world, &messages)?;
+        let names = named_contexts(verb, access, world, &messages)?;
         let is_all = matches!(verb, Verb::List(_)) && !names.is_empty();
         let own = (!is_all).then(|| open(access, world, listener(messages.clone(), None))).transpose()?;
         let open = |name: String| {

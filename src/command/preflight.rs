@@ -222,14 +222,15 @@ pub(super) fn print_findings(
 /// Writes, and checks the change beside it unless it [`is_first`]: no script waits for the check.
 pub(super) async fn write_beside_check(
     write: &PreparedWrite<'_>,
-    planned: &Planned,
+    planned: impl FnOnce() -> Planned,
     writer: &mut Writer<'_>,
 ) -> WriteResult {
     if is_first(writer) {
         return writer.write(write).await;
     }
+    let planned = planned();
     let (messages, source) = (writer.ui.messages.clone(), writer.context.source);
-    let check = async { warn(&planned.workload, &check(planned, source).await, &messages) };
+    let check = async { warn(&planned.workload, &check(&planned, source).await, &messages) };
     tokio::join!(writer.write(write), check).0
 }
 

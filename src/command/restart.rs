@@ -72,8 +72,8 @@ async fn restart_workload(
         workload.kind().waits_for_broken_pods(&workload) && workload.counts().ready < workload.wanted();
     let replaces = request.replace_stuck_pods;
     let known = if writer.shows_effect() || held_by(&workload).is_some() || may_block {
-        let messages = writer.ui.messages.clone();
-        let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, &messages), check);
+        let messages = &writer.ui.messages;
+        let (observed, known) = tokio::join!(read_for_write(workload.clone(), source, messages), check);
         let blocked =
             observed.as_ref().map(|observed| render::restart_is_blocked(observed, patch.after(), replaces));
         writer.ui.messages.lines(blocked.unwrap_or_default());
@@ -85,7 +85,7 @@ async fn restart_workload(
     let has_obstacle = preflight::print_findings(&workload, known.as_ref(), writer)?;
     writer.confirm(&format!("restart {}?", workload.target()), has_obstacle).await?;
     let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted" };
-    let written = preflight::write_beside_check(&write, &planned, writer).await;
+    let written = preflight::write_beside_check(&write, || planned, writer).await;
     let object = written.stored(&workload, "its restart was prepared")?;
     let stored = workload.with_object(object);
     if writer.is_real() {

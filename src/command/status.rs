@@ -72,18 +72,20 @@ pub(super) async fn run(request: &StatusArgs, context: &Context<'_>, ui: &mut Ui
         _ => outcome.and(tokio::select! {
             biased;
             stop = stops.next() => stop.exit().into(),
-            evaluated = evaluate_all(workloads, request, &following, ui) => evaluated,
+            evaluated = evaluate_all(workloads, &following, ui) => evaluated,
         }),
     })
 }
 
-impl StatusArgs {
+impl Following<'_> {
     /// Whether kubectl's line of success is all that is printed of a complete rollout.
     fn needs_only_lines(&self) -> bool {
-        let FollowOptions { revision: None, goal: Goal::Success, .. } = self.options() else { return false };
-        !self.output.is_document() && !self.pods
+        let FollowOptions { revision: None, goal: Goal::Success, .. } = &self.options else { return false };
+        !self.output.is_document() && !self.shows_pods
     }
+}
 
+impl StatusArgs {
     fn following<'a>(
         &'a self,
         options: FollowOptions,
@@ -123,16 +125,11 @@ fn configuration(scope: &TargetScope, workloads: &[Workload]) -> NamedConfigurat
 }
 
 /// Evaluates each workload once: what a follower does with its first observation, and nothing more.
-async fn evaluate_all(
-    workloads: Vec<Workload>,
-    request: &StatusArgs,
-    following: &Following<'_>,
-    ui: &mut Ui,
-) -> CommandOutcome {
+async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &mut Ui) -> CommandOutcome {
     let (source, names) = (following.context.source, following.names);
     let follower = Follower::new(following.options.clone(), workloads.iter().cloned());
     let signals = following.context.world.signals.clone();
-    let mut once = Once { request, source, workloads, reports: Vec::new() };
+    let mut once = Once { following, workloads, reports: Vec::new() };
     let ((follower, now), configuration) = with_optional_read(
         drive(follower, &mut once, None, source, signals, ui),
         named_configuration(&following.configuration, source),
@@ -151,14 +148,14 @@ async fn evaluate_all(
         }
         all.exit = all.exit.worst(result.exit());
         let stale = target.stale_configuration(&configuration);
-        if !request.output.is_document() {
+        if !following.output.is_document() {
             for (_, report) in &of_target {
-                print(target, report, names, request.pods, now, ui);
+                print(target, report, names, following.shows_pods, now, ui);
             }
             ui.messages.lines(stale_configuration(target.workload(), &stale, now.server_time));
         } else if let Some(view) = target.view(now.server_time) {
             let document = json::document(&view, &stale);
-            match &request.output {
+            match following.output {
                 OutputForm::Template(_) => documents.push(document),
                 form => ui.out_streamed(&document, form),
             }
@@ -169,7 +166,7 @@ async fn evaluate_all(
             ui.messages.finding_once(&Finding::note(Reason::Incomplete, text));
         }
     }
-    if let OutputForm::Template(form) = &request.output {
+    if let OutputForm::Template(form) = following.output {
         match form.text_of_all(&documents) {
             Ok(text) => ui.out_exact(&text),
             Err(error) => all.errors.push(error),
@@ -181,18 +178,19 @@ async fn evaluate_all(
 
 /// Reads workloads once for a follower, and keeps its reports: they are printed when the logs that it asks for are read too.
 struct Once<'a> {
-    request: &'a StatusArgs,
-    source: &'a Source,
+    following: &'a Following<'a>,
+    /// The workloads, until they are read.
     workloads: Vec<Workload>,
     reports: Vec<(TargetId, Report)>,
 }
 
 impl<'a> Executor<'a, Follower> for Once<'a> {
     fn begin(&mut self, requests: &mut RequestsInFlight<'a, FollowerAnswer>, ui: &mut Ui) {
-        let (workloads, source, messages) = (self.workloads.clone(), self.source, ui.messages.clone());
-        let skips_complete = self.request.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
+        let Context { source, inputs, .. } = self.following.context;
+        let (workloads, messages) = (std::mem::take(&mut self.workloads), ui.messages.clone());
+        let skips_complete = self.following.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
         let unless = if skips_complete { Unless::Complete } else { Unless::Never };
-        let (parts, everywhere) = (Parts { unless, ..Parts::STATUS }, self.request.scope.all_namespaces);
+        let (parts, everywhere) = (Parts { unless, ..Parts::STATUS }, inputs.scope.all_namespaces);
         requests.read(async move {
             let (observations, notes) = read_all(workloads, everywhere, parts, source).await;
             messages.findings(&notes);
@@ -220,7 +218,7 @@ impl<'a> Executor<'a, Follower> for Once<'a> {
         _ui: &mut Ui,
     ) {
         if let (FollowRequest::ReadLog(log), Source::Cluster(cluster), [target]) =
-            (task, self.source, follower.targets())
+            (task, self.following.context.source, follower.targets())
         {
             let namespace = target.workload().object().namespace().to_owned();
             requests.read(async move {

@@ -83,7 +83,7 @@ pub(super) async fn undo_on_failure(
             Ok(Some(observed)) => {
                 let is_stored = |patch: &Patch| is_applied(patch, observed.workload.object());
                 if let Some((_, lines)) = unanswered.take_if(|(patch, _)| is_stored(patch)) {
-                    print_once(&lines, messages);
+                    messages.lines_once(lines);
                     return Ok(Some(observed.workload));
                 }
                 let undo = prepared(&observed, start, messages)?;
@@ -94,7 +94,7 @@ pub(super) async fn undo_on_failure(
                 let lines: Vec<_> = revert.into_iter().chain(back).collect();
                 is_unknown = matches!(written, WriteResult::Unknown(_));
                 if matches!(written, WriteResult::Stored(_)) {
-                    print_once(&lines, messages);
+                    messages.lines_once(lines);
                 } else if is_unknown || matches!(written, WriteResult::Unavailable(_)) {
                     unanswered = Some((undo.patch, lines));
                 }
@@ -126,12 +126,6 @@ pub(super) async fn undo_on_failure(
         }
         let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
         tries += 1;
-    }
-}
-
-fn print_once(lines: &[String], messages: &MessageWriter) {
-    for line in lines {
-        messages.line_once(line);
     }
 }
 
@@ -203,7 +197,7 @@ fn prepared(
         .map_err(|error| RollbackResult::not_written(&error))?;
     let warnings = owner_warnings::before_an_undo(workload, Some(stable)).into_iter();
     let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
-    warnings.for_each(|line| messages.line_once(&line));
+    messages.lines_once(warnings);
     Ok(undo)
 }
 

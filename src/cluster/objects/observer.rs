@@ -103,17 +103,15 @@ impl Observer {
         }
     }
 
-    /// Starts to watch the warnings about the workloads, which most rollouts do not need. Returns whether they were not
-    /// watched yet.
-    pub fn watch_warnings(&mut self) -> bool {
+    /// Starts to watch the warnings about the workloads, which most rollouts do not need, unless they are watched.
+    pub fn watch_warnings(&mut self) {
         if std::mem::replace(&mut self.watches_warnings, true) {
-            return false;
+            return;
         }
         match self.shared.wanted {
             Wanted::Found(_) => self.start_in_each_namespace(|_| &EVENT),
             Wanted::Scope { .. } => self.start(ListQuery::warnings(self.namespace.as_deref())),
         }
-        true
     }
 
     /// Starts a refresh of a target. [`Observer::next`] returns its result.

@@ -21,7 +21,7 @@ use crate::render::ui::Ui;
 
 /// Prints the differences between two templates.
 pub(super) async fn run(request: &DiffArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let (source, secrets, messages) = (context.source, request.format.secrets(), ui.messages.clone());
+    let (source, secrets, messages) = (context.source, request.format.secrets(), &ui.messages);
     let sides = request.sides(context.common)?;
     let comparison = match &sides.elsewhere {
         Some(elsewhere) => {
@@ -29,9 +29,9 @@ pub(super) async fn run(request: &DiffArgs, context: &Context<'_>, ui: &mut Ui) 
                 [other, ..] => other.source.as_ref().map_err(Clone::clone)?,
                 [] => source,
             };
-            elsewhere::compare(&sides, elsewhere, secrets, [source, other_source], &messages).await?
+            elsewhere::compare(&sides, elsewhere, secrets, [source, other_source], messages).await?
         }
-        None => compare_revisions(&sides, secrets, source, &messages).await?,
+        None => compare_revisions(&sides, secrets, source, messages).await?,
     };
     let document = request.output.is_document().then(|| comparison.json());
     if document.is_none() {

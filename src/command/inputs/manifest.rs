@@ -42,10 +42,7 @@ fn files_at(origin: &InputPath, recursive: bool) -> Result<Vec<InputPath>> {
     let mut files = Vec::new();
     let paths = if path.exists() { vec![path.clone()] } else { matching_paths(path) };
     if paths.is_empty() {
-        return Err(Error::new(
-            ErrorKind::File,
-            format!("the path {:?} does not exist", path.display().to_string()),
-        ));
+        return Err(missing(&path.display().to_string()));
     }
     for path in paths {
         if path.is_dir() {
@@ -57,6 +54,10 @@ fn files_at(origin: &InputPath, recursive: bool) -> Result<Vec<InputPath>> {
     Ok(files)
 }
 
+fn missing(path: &str) -> Error {
+    Error::new(ErrorKind::File, format!("the path {path:?} does not exist"))
+}
+
 /// Returns standard input if it is one of the manifests of kubectl.
 ///
 /// # Errors
@@ -66,7 +67,7 @@ pub(super) fn input_of(files: &[String], stdin: &mut dyn Read) -> Result<Vec<u8>
     // kubectl expands patterns.
     let is_path = |file: &str| file != "-" && !is_url(file) && !file.contains(['*', '?', '[']);
     match files.iter().find(|file| is_path(file) && !Path::new(file).exists()) {
-        Some(file) => Err(Error::new(ErrorKind::File, format!("the path {file:?} does not exist"))),
+        Some(file) => Err(missing(file)),
         None if files.iter().any(|file| file == "-") => read_stdin(stdin),
         None => Ok(Vec::new()),
     }

@@ -77,29 +77,24 @@ impl Inputs {
     pub(super) fn read(arguments: &Arguments, world: &mut World) -> Result<Self> {
         let common = &arguments.common;
         let mut inputs = Self { access: access(common), ..Self::default() };
+        let of = |targets, selector: &Selector, all_namespaces: bool, allow_empty| TargetScope {
+            targets,
+            selector: selector.clone(),
+            namespace: common.namespace().filter(|_| !all_namespaces).map(str::to_owned),
+            all_namespaces,
+            allow_empty,
+            ..TargetScope::default()
+        };
         let mut scope = |args: &ScopeArgs| {
+            let scope = of(args.targets()?, &args.selector, args.all_namespaces, args.allow_empty);
             let recursive = args.recursive.unwrap_or_default();
-            Ok::<_, Error>(TargetScope {
-                targets: args.targets()?,
-                selector: args.selector.clone(),
-                namespace: common.namespace().filter(|_| !args.all_namespaces).map(str::to_owned),
-                all_namespaces: args.all_namespaces,
-                allow_empty: args.allow_empty,
-                manifests: manifest::read(&args.files, recursive, &mut world.stdin),
-                ..TargetScope::default()
-            })
+            let manifests = manifest::read(&args.files, recursive, &mut world.stdin);
+            Ok::<_, Error>(TargetScope { manifests, ..scope })
         };
         match &arguments.verb {
             Verb::List(args) => {
-                inputs.scope = TargetScope {
-                    targets: args.targets()?,
-                    selector: args.selector.clone(),
-                    fields: args.field_selector.clone(),
-                    namespace: common.namespace().filter(|_| !args.all_namespaces).map(str::to_owned),
-                    all_namespaces: args.all_namespaces,
-                    allow_empty: args.allow_empty,
-                    ..TargetScope::default()
-                }
+                let scope = of(args.targets()?, &args.selector, args.all_namespaces, args.allow_empty);
+                inputs.scope = TargetScope { fields: args.field_selector.clone(), ..scope };
             }
             Verb::Status(args) => inputs.scope = scope(&args.scope)?,
             Verb::History(args) => inputs.scope = scope(&args.scope)?,

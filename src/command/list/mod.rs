@@ -38,12 +38,11 @@ impl ListArgs {
                 if self.since.is_none() && self.sort_by.is_none() =>
             {
                 let workload = workload.without_managed_fields();
-                let template = texts.map(|texts| texts.template_of(&workload));
                 match RolloutView::of_alone(&workload, now) {
-                    Some(view) if self.label_columns.is_empty() && !self.show_labels => {
-                        Kept::Complete(view.with_identity_only(), template)
+                    Some(view) => {
+                        let template = texts.map(|texts| texts.template_of(&workload));
+                        Kept::Complete(self.reduced(view), template)
                     }
-                    Some(view) => Kept::Complete(view, template),
                     None => Kept::Unread(workload),
                 }
             }
@@ -51,16 +50,22 @@ impl ListArgs {
         }
     }
 
+    /// Returns a view with what its row needs: the whole object only for labels.
+    fn reduced(&self, view: RolloutView) -> RolloutView {
+        if self.label_columns.is_empty() && !self.show_labels { view.with_identity_only() } else { view }
+    }
+
     /// Returns the exit code of the states that fail the command.
     fn exit_of<'a>(&self, rollouts: impl IntoIterator<Item = &'a RolloutView>) -> Exit {
-        let (fail_on, states) = (self.failing_states(), rollouts.into_iter().map(RolloutView::state));
-        states.filter(|state| fail_on.contains(state)).map(exit_of_state).fold(Exit::Done, Exit::worst)
+        let fails = |state: &RolloutState| self.fail_on_state.iter().any(|one| one.contains(state));
+        let states = rollouts.into_iter().map(RolloutView::state);
+        states.filter(fails).map(exit_of_state).fold(Exit::Done, Exit::worst)
     }
 
     /// Whether a rollout is shown.
     pub(super) fn shows(&self, rollout: &RolloutView) -> bool {
         let states = self.states();
-        states.is_empty() || rollout.is_in(&states)
+        states.is_empty() || states.iter().any(|one| rollout.is_in(one))
     }
 
     /// Evaluates an observation, with the last change of the template if it is needed. `None` if the template has not changed
@@ -145,9 +150,7 @@ impl Listing {
                 Ok(observed) => rollouts.extend(request.view(&observed, now).map(|view| {
                     let template = texts.map(|texts| texts.template_of(&view.workload));
                     let shows_row = template.is_some() && request.output == OutputForm::Text;
-                    let has_labels = request.show_labels || !request.label_columns.is_empty();
-                    let view = if shows_row && !has_labels { view.with_identity_only() } else { view };
-                    (view, template)
+                    (if shows_row { request.reduced(view) } else { view }, template)
                 })),
                 Err(error) => outcome.errors.push(error),
             }

@@ -180,7 +180,7 @@ impl<'a> StepExecutor<'a> {
     /// Sends one patch of the workload.
     fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Option<Reply>> + use<'a> {
         let (source, workload) = (self.context.source, workload.clone());
-        let options = WriteOptions { dry_run: false, field_manager: self.field_manager };
+        let options = WriteOptions::by(self.field_manager);
         async move {
             let target = PatchTarget::of(&workload);
             Some(Reply::Written(attempt(&mut patch, &target, options, source).await))

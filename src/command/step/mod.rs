@@ -104,9 +104,8 @@ async fn show_plan(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let source = context.source;
-    let messages = ui.messages.clone();
-    let observed = read_for_write(found, source, &messages).await?;
-    let nodes = other_objects::nodes_if_needed(&observed, source, &messages).await?;
+    let observed = read_for_write(found, source, &ui.messages).await?;
+    let nodes = other_objects::nodes_if_needed(&observed, source, &ui.messages).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
     let view = match preview(&options, &observed, nodes.as_deref(), now) {

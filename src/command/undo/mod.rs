@@ -85,9 +85,10 @@ async fn roll_back_all(
         stored.map(|(is_rolled_back, stored)| (stored.clone(), is_rolled_back.then_some(stored))).unzip();
     let rolled_back: Vec<_> = rolled_back.into_iter().flatten().collect();
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let mut outcome =
-        follow::after_change(writer, written, request.follow_options(), request.wait.plain).await;
-    if request.follow_options().is_some() && writer.is_real() {
+    let options = request.follow_options();
+    let is_followed = options.is_some();
+    let mut outcome = follow::after_change(writer, written, options, request.wait.plain).await;
+    if is_followed {
         followed::finish(&held, &rolled_back, &mut outcome, writer).await;
     }
     outcome
@@ -289,7 +290,7 @@ async fn write(
         return Ok(None);
     }
     let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back" };
-    let written = preflight::write_beside_check(&write, &planned(observed, undo), writer).await;
+    let written = preflight::write_beside_check(&write, || planned(observed, undo), writer).await;
     let WriteResult::Stored(object) = &written else { return Ok(Some(written)) };
     if request.write.dry_run == DryRun::Client {
         return Ok(Some(written));

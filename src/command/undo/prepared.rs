@@ -59,14 +59,14 @@ impl Prepared {
 
     /// Whether the command changes anything: it rolls the workload back, or completes a rollback that stuck pods block.
     pub(super) fn changes(&self, request: &UndoArgs) -> bool {
-        let completes = || {
-            let target = self.target.as_ref().ok().filter(|_| request.replace_stuck_pods);
-            target.is_some_and(|target| {
-                is_live(&self.observed, target)
-                    && !stuck_pods(&self.observed, &self.observed.workload, Some(target)).is_empty()
-            })
-        };
-        matches!(self.undo, Some(Ok(_))) || completes()
+        match (&self.undo, &self.target) {
+            (Some(undo), _) => undo.is_ok(),
+            (None, Ok(live)) => {
+                request.replace_stuck_pods
+                    && !stuck_pods(&self.observed, &self.observed.workload, Some(live)).is_empty()
+            }
+            (None, Err(_)) => false,
+        }
     }
 
     /// Returns what the rollback is checked by; `None` if it would not write.
@@ -82,9 +82,9 @@ pub(super) async fn read_all_ahead(
     request: &UndoArgs,
     writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
-    let (begun, messages) = (Instant::now(), writer.ui.messages.clone());
+    let (begun, messages) = (Instant::now(), &writer.ui.messages);
     let wait =
-        |workload: &Workload| wait_until_observed(workload.clone(), begun, writer.context.source, &messages);
+        |workload: &Workload| wait_until_observed(workload.clone(), begun, writer.context.source, messages);
     let current = concurrently(workloads.iter().map(wait)).await;
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
     let (observations, notes) = read_all(found, false, Parts::WRITE, writer.context.source).await;
