@@ -242,10 +242,11 @@ impl MessageWriter {
 
 impl MessageState {
     fn note_cluster_flags(&mut self, text: &str) {
-        if let Some(flags) = self.cluster_flags.clone()
-            && !self.has_noted_flags
-            && with_flags(text, &flags, &[OWN_VERB]) != text
+        if !self.has_noted_flags
+            && let Some(flags) = &self.cluster_flags
+            && with_flags(text, flags, &[OWN_VERB]) != text
         {
+            let flags = flags.clone();
             self.has_noted_flags = true;
             self.print(masked(&format!("note: the kubectl commands below need {flags}")));
         }

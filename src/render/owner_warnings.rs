@@ -63,10 +63,9 @@ pub fn of_apply(workload: &Workload, to: &Revision, options: &UndoOptions) -> Ve
 /// Returns the text of the warning that an owner may revert what `kubectl apply` changes.
 #[must_use]
 pub fn before_an_apply(owner: &ManifestOwner, workload: &Workload) -> String {
-    let (target, (who, advice)) = (workload.target(), introduced(owner));
     match owner {
-        ManifestOwner::KruiseRollout(_) => format!("{who} manages {target}; {advice}"),
-        _ => format!("{who} manages {target} too and may revert the change"),
+        ManifestOwner::KruiseRollout(_) => drives(owner, workload),
+        _ => format!("{} manages {} too and may revert the change", introduced(owner).0, workload.target()),
     }
 }
 
@@ -77,7 +76,7 @@ pub fn before_a_restart(workload: &Workload) -> Vec<String> {
     let owners = owners(workload, &FieldPath::template()).into_iter();
     let warning = |owner: ManifestOwner| match owner {
         ManifestOwner::Apply | ManifestOwner::ServerSideApply(_) => None,
-        ManifestOwner::KruiseRollout(_) => Some(drives(&owner, workload)),
+        ManifestOwner::KruiseRollout(_) => Some(format!("warning: {}", drives(&owner, workload))),
         ManifestOwner::ArgoCd(_) | ManifestOwner::Flux(_) | ManifestOwner::Helm(..) => {
             let (target, (who, _)) = (workload.target(), introduced(&owner));
             let removes = "may remove the annotation of the restart, which replaces the pods again";
@@ -89,7 +88,7 @@ pub fn before_a_restart(workload: &Workload) -> Vec<String> {
 
 fn drives(owner: &ManifestOwner, workload: &Workload) -> String {
     let (who, advice) = introduced(owner);
-    format!("warning: {who} manages {}; {advice}", workload.target())
+    format!("{who} manages {}; {advice}", workload.target())
 }
 
 /// Returns a warning of each owner whose next apply may end a pause.
@@ -101,7 +100,7 @@ pub fn before_a_hold(workload: &Workload) -> Vec<String> {
         ManifestOwner::Apply => format!(
             "warning: {target} was applied from a manifest that sets {field}; applying it again ends the pause"
         ),
-        ManifestOwner::KruiseRollout(_) => drives(&owner, workload),
+        ManifestOwner::KruiseRollout(_) => format!("warning: {}", drives(&owner, workload)),
         owner => {
             let (who, _) = introduced(&owner);
             format!("warning: {who} manages {target} and ends the pause if its manifest sets {field}")

@@ -9,6 +9,7 @@ use super::document::read_objects;
 use super::json::LIMIT;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::text::wildcard::matches;
 use crate::world::InputPath;
 
 /// The extensions of files that are read from a directory, as in kubectl. A named file can have any.
@@ -112,7 +113,7 @@ pub(crate) fn matching_paths(pattern: &Path) -> Vec<PathBuf> {
     for component in pattern.components() {
         paths = match component {
             Component::Normal(segment) => {
-                let segment: Vec<char> = segment.to_string_lossy().chars().collect();
+                let segment = segment.to_string_lossy();
                 paths.iter().flat_map(|directory| entries(directory, &segment)).collect()
             }
             other => paths.into_iter().map(|path| path.join(other)).collect(),
@@ -121,25 +122,12 @@ pub(crate) fn matching_paths(pattern: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn entries(directory: &Path, segment: &[char]) -> Vec<PathBuf> {
+fn entries(directory: &Path, segment: &str) -> Vec<PathBuf> {
     let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let names = std::fs::read_dir(here).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    let fits = |name: &std::ffi::OsString| fits(segment, &name.to_string_lossy().chars().collect::<Vec<_>>());
-    let mut names: Vec<_> = names.filter(fits).collect();
+    let mut names: Vec<_> = names.filter(|name| matches(segment, &name.to_string_lossy())).collect();
     names.sort();
     names.into_iter().map(|name| directory.join(name)).collect()
-}
-
-fn fits(pattern: &[char], name: &[char]) -> bool {
-    match (pattern, name) {
-        ([], []) => true,
-        (['*', rest @ ..], _) => {
-            (0..=name.len()).any(|taken| fits(rest, name.get(taken..).unwrap_or_default()))
-        }
-        (['?', rest @ ..], [_, name @ ..]) => fits(rest, name),
-        ([literal, rest @ ..], [first, name @ ..]) => literal == first && fits(rest, name),
-        _ => false,
-    }
 }
 
 fn cannot_read(origin: &dyn Display, error: std::io::Error) -> Error {
@@ -149,22 +137,6 @@ fn cannot_read(origin: &dyn Display, error: std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patterns_match_as_in_go() {
-        for (pattern, name, expected) in [
-            ("*.yaml", "a.yaml", true),
-            ("*.yaml", "a.yml", false),
-            ("a?c", "abc", true),
-            ("a?c", "ac", false),
-            ("[ab]*", "[ab]c", true),
-            ("*", "", true),
-            ("a*b*c", "a-b-b-c", true),
-        ] {
-            let characters = |text: &str| text.chars().collect::<Vec<_>>();
-            assert_eq!(fits(&characters(pattern), &characters(name)), expected, "{pattern} {name}");
-        }
-    }
 
     #[test]
     fn the_byte_order_mark_tells_the_encoding() {

@@ -7,6 +7,7 @@ use kube::config::Kubeconfig;
 use super::files;
 use super::overrides::Overrides;
 use crate::error::{Error, Result};
+use crate::model::text::wildcard::matches;
 use crate::world::Environment;
 
 /// The contexts that patterns select.
@@ -68,25 +69,6 @@ fn select(patterns: &[String], kubeconfig: &Kubeconfig) -> Result<SelectedContex
         return Err(Error::usage("--contexts excludes every context").hint("kubectl config get-contexts"));
     }
     Ok(selected)
-}
-
-/// Whether a pattern matches a whole name. `*` stands for any characters, `?` for one.
-fn matches(pattern: &str, name: &str) -> bool {
-    let mut rest = name.chars();
-    let mut pattern = pattern.chars();
-    loop {
-        match pattern.next() {
-            None => return rest.as_str().is_empty(),
-            Some('*') => {
-                let (after, name) = (pattern.as_str(), rest.as_str());
-                let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-                return ends.rev().any(|at| name.get(at..).is_some_and(|end| matches(after, end)));
-            }
-            Some('?') if rest.next().is_some() => {}
-            Some(one) if one != '?' && rest.next() == Some(one) => {}
-            Some(_) => return false,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(super) enum Update {
     /// An object was added or modified, at this resourceVersion.
     Changed { collection: usize, facts: Facts, version: u64, is_added: bool },
     /// An object was deleted, or is no longer wanted.
-    Removed(usize, Object),
+    Removed(usize, Removed),
     /// The objects of a collection cannot be read. The error of objects without which a command can continue is
     /// [`NotReadable`](crate::error::ErrorKind::NotReadable).
     Unreadable(usize, Error),
@@ -46,6 +46,34 @@ pub(super) enum Update {
     Refreshed(TargetId, Result<Option<Box<Refresh>>>),
     /// The last lines of the log of a target's container; none if RBAC forbids to read it.
     Log(TargetId, Option<LogLines>),
+}
+
+/// What identifies an object that is gone, and its resourceVersion. Its facts are not read.
+#[derive(Debug)]
+pub(super) struct Removed {
+    /// As [`key`] returns it.
+    pub(super) key: String,
+    /// As [`Facts::id`] returns it.
+    pub(super) name: String,
+    pub(super) uid: String,
+    /// As [`Facts::owner`] returns it.
+    pub(super) owner: String,
+    pub(super) version: u64,
+}
+
+impl Removed {
+    pub(super) fn of(object: &Object) -> Self {
+        let is_event = object.kind() == EVENT.kind();
+        let about = object.text("/involvedObject/uid").filter(|_| is_event);
+        let owner = about.or_else(|| Some(object.controller()?.uid)).unwrap_or_default();
+        Self {
+            key: key(object),
+            name: if is_event { String::new() } else { object.name().to_owned() },
+            uid: object.uid().to_owned(),
+            owner: owner.to_owned(),
+            version: object.version_number().unwrap_or_default(),
+        }
+    }
 }
 
 impl Facts {
@@ -109,17 +137,19 @@ pub(super) struct FoundWorkloads {
 }
 
 impl Wanted {
-    /// Keeps the objects that may belong to workloads.
-    pub(super) fn of_found(found: Vec<Workload>, with_documents: bool) -> Self {
-        let mut all = FoundWorkloads { with_documents, ..FoundWorkloads::default() };
+    /// Keeps the revisions, pods and events that may belong to workloads.
+    pub(super) fn owned_by<'w>(
+        workloads: impl IntoIterator<Item = &'w Workload>,
+        with_documents: bool,
+    ) -> Self {
+        Self::Found(FoundWorkloads::owned_by(workloads, with_documents))
+    }
+
+    /// Keeps the workloads that a search found, and the objects that may belong to them.
+    pub(super) fn of_found(found: Vec<Workload>) -> Self {
+        let mut all = FoundWorkloads::owned_by(&found, false);
         for (index, workload) in found.iter().enumerate() {
-            let object = workload.object();
-            all.kinds.insert(object.uid().to_owned(), workload.kind());
-            all.by_key.entry(key(object)).or_default().push(index);
-            // Without a valid selector no pod belongs to it, as for its controller.
-            if let Ok(selector) = Selector::of_workload(object) {
-                all.labels.add(&selector);
-            }
+            all.by_key.entry(key(workload.object())).or_default().push(index);
         }
         Self::Found(FoundWorkloads { found, ..all })
     }
@@ -147,6 +177,19 @@ impl Wanted {
 }
 
 impl FoundWorkloads {
+    fn owned_by<'w>(workloads: impl IntoIterator<Item = &'w Workload>, with_documents: bool) -> Self {
+        let mut all = Self { with_documents, ..Self::default() };
+        for workload in workloads {
+            let object = workload.object();
+            all.kinds.insert(object.uid().to_owned(), workload.kind());
+            // Without a valid selector no pod belongs to it, as for its controller.
+            if let Ok(selector) = Selector::of_workload(object) {
+                all.labels.add(&selector);
+            }
+        }
+        all
+    }
+
     fn facts(&self, object: Object, type_: &ResourceType) -> Option<Facts> {
         let owner = object.controller().and_then(|owner| self.kinds.get(owner.uid).copied());
         if type_ == &POD {

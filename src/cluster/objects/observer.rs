@@ -1,8 +1,4 @@
 //! Watches workloads, their revisions, their pods and the warnings about them, and reads the logs of their containers.
-//!
-//! There is one watch for each resource and namespace, shared by all targets in it. A reflector reopens a watch that ends,
-//! from its last resourceVersion or from a new list. The observer emits complete observations, so its users need not handle
-//! interrupted watches.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -55,7 +51,7 @@ impl Observer {
     /// Starts to watch workloads from the state in which they were found. Their indices are the ids of the targets.
     #[must_use]
     pub fn of_found(cluster: Arc<Cluster>, found: &[Workload]) -> Self {
-        let mut observer = Self::new(cluster, Wanted::of_found(found.to_vec(), false), None);
+        let mut observer = Self::new(cluster, Wanted::of_found(found.to_vec()), None);
         observer.start_in_each_namespace(|found| found.kind().type_());
         for found in found {
             let type_ = found.kind().type_();
@@ -160,17 +156,15 @@ impl Observer {
         }
         // Reflectors that receive something at the same moment report it in any order. A state of a workload is emitted
         // with the pods and revisions of that moment, and a list may be older than a refresh.
-        let collections = &self.targets.store.collections;
-        let holds_workloads =
-            |index: &usize| collections.get(*index).is_some_and(Collection::holds_workloads);
+        let store = &self.targets.store;
         updates.sort_by_key(|update| match update {
             Update::Refreshed(target, _) => (2, target.0),
             Update::Log(target, _) => (4, target.0),
-            Update::Listed(index, _) if holds_workloads(index) => (1, *index),
+            Update::Listed(index, _) if store.holds_workloads(*index) => (1, *index),
             Update::Listed(index, _)
             | Update::Changed { collection: index, .. }
             | Update::Removed(index, _)
-            | Update::Unreadable(index, _) => (if holds_workloads(index) { 3 } else { 0 }, *index),
+            | Update::Unreadable(index, _) => (if store.holds_workloads(*index) { 3 } else { 0 }, *index),
         });
         for update in updates {
             self.logs -= usize::from(matches!(update, Update::Log(..)));

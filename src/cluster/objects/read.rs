@@ -26,12 +26,15 @@ use crate::model::view::{follows_from_workload, is_unchanged_since};
 pub const FEW_WORKLOADS: usize = 8;
 
 /// Which parts of observations a command reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one independent part")]
 pub struct Parts {
     /// Whether revisions keep the whole object that stores them, to print it or to write to it.
     pub whole_objects: bool,
     /// Whether pods are read. Forbidden pods are left out with a note.
     pub pods: bool,
+    /// Whether the pods are marked that are on lost nodes and block a StatefulSet.
+    pub lost_nodes: bool,
     /// Whether it is for a status. A rollout that is not complete needs the warning events then. A verdict needs
     /// only the workload, so that forbidden revisions are left out with a note.
     pub status: bool,
@@ -43,7 +46,7 @@ pub struct Parts {
 }
 
 /// Of which workloads nothing more is read. Most rollouts of a large cluster are complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Unless {
     /// All are read.
     Never,
@@ -58,6 +61,7 @@ impl Parts {
     pub const REVISIONS: Self = Self {
         whole_objects: false,
         pods: false,
+        lost_nodes: false,
         status: false,
         unless: Unless::Never,
         one_by_one: FEW_WORKLOADS,
@@ -65,7 +69,7 @@ impl Parts {
     /// Templates and pods.
     pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };
     /// What a write needs: whole revisions, because a rollback writes to them, and pods.
-    pub const WRITE: Self = Self { whole_objects: true, ..Self::PODS };
+    pub const WRITE: Self = Self { whole_objects: true, lost_nodes: true, ..Self::PODS };
     /// What `status` needs of workloads that it does not follow.
     pub const STATUS: Self = Self { status: true, ..Self::PODS };
     /// The same for `list`: one list of each type, however few workloads there are.
@@ -101,11 +105,11 @@ impl Parts {
         {
             return store;
         }
-        let wanted = Wanted::of_found(workloads.iter().copied().cloned().collect(), self.whole_objects);
+        let wanted = Wanted::owned_by(workloads.iter().copied(), self.whole_objects);
         let mut types: Vec<&ResourceType> = Vec::new();
-        for store in workloads.iter().map(|workload| workload.kind().revisions().type_()) {
-            if !types.contains(&store) {
-                types.push(store);
+        for type_ in workloads.iter().map(|workload| workload.kind().revisions().type_()) {
+            if !types.contains(&type_) {
+                types.push(type_);
             }
         }
         types.extend(self.pods.then_some(&POD));
@@ -230,7 +234,7 @@ pub async fn read_all(
         None => Ok(Observation::of_alone(workload.clone())),
     };
     let mut observations: Vec<_> = workloads.iter().enumerate().map(observe).collect();
-    if parts == Parts::WRITE {
+    if parts.lost_nodes {
         mark_lost_nodes(&mut observations, source).await;
     }
     (observations, notes)

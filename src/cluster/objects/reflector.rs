@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::facts::{Facts, Update, Wanted};
+use super::facts::{Facts, Removed, Update, Wanted};
 use super::outage::Attempts;
 use super::refresh::Shared;
 use crate::cluster::connection::{Policy, RequestError};
@@ -173,24 +173,23 @@ impl Reflector {
 
     /// Sends a new state of an object, or that it is gone or no longer wanted.
     async fn send_state(&mut self, event: WatchEvent, sender: &mpsc::Sender<Update>) {
-        let is_added = matches!(event, WatchEvent::Added(_));
-        let (object, facts) = match event {
-            WatchEvent::Added(object) | WatchEvent::Changed(object) => (object.clone(), self.facts(object)),
-            WatchEvent::Deleted(object) => (object, None),
-            WatchEvent::Bookmark(_) | WatchEvent::Broken => return,
+        let (is_added, is_deleted) =
+            (matches!(event, WatchEvent::Added(_)), matches!(event, WatchEvent::Deleted(_)));
+        let (WatchEvent::Added(object) | WatchEvent::Changed(object) | WatchEvent::Deleted(object)) = event
+        else {
+            return;
         };
         if let Some(version) = object.resource_version() {
             self.version = Some(version.to_owned());
         }
-        let (collection, version) = (self.index, object.version_number().unwrap_or_default());
-        self.send(
-            match facts {
-                Some(facts) => Update::Changed { collection, facts, version, is_added },
-                None => Update::Removed(collection, object),
-            },
-            sender,
-        )
-        .await;
+        // The facts take the object: a second owner of it would make them copy all of it.
+        let (collection, removed) = (self.index, Removed::of(&object));
+        let facts = if is_deleted { None } else { self.facts(object) };
+        let update = match facts {
+            Some(facts) => Update::Changed { collection, facts, version: removed.version, is_added },
+            None => Update::Removed(collection, removed),
+        };
+        self.send(update, sender).await;
     }
 
     /// Returns the facts of an object; none when it is not wanted.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::facts::{Facts, Listed, Update};
+use super::facts::{Facts, Listed, Removed, Update};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::event::Events;
 use crate::model::api::pod::Pod;
@@ -128,19 +128,27 @@ impl Store {
             Update::Changed { collection, facts, version, is_added } => {
                 Some(self.synced(collection, version)?.insert(facts, is_added))
             }
-            Update::Removed(index, object) => {
-                let is_event = object.kind() == EVENT.kind();
-                let about = object.text("/involvedObject/uid").filter(|_| is_event);
-                let owner = about.or_else(|| Some(object.controller()?.uid)).unwrap_or_default();
-                let id = (if is_event { "" } else { object.name() }, object.uid());
-                let collection = self.synced(index, object.version_number().unwrap_or_default())?;
-                Some(collection.remove(id, owner).into_iter().collect())
+            Update::Removed(index, Removed { name, uid, owner, version, .. }) => {
+                let collection = self.synced(index, version)?;
+                Some(collection.remove((&name, &uid), &owner).into_iter().collect())
             }
             Update::Unreadable(index, error) => {
                 self.collections.get_mut(index)?.reading = Reading::Failed(error);
                 None
             }
             Update::Refreshed(..) | Update::Log(..) => Some(Vec::new()),
+        }
+    }
+
+    /// Whether a collection holds workloads.
+    pub(super) fn holds_workloads(&self, index: usize) -> bool {
+        self.collections.get(index).is_some_and(Collection::holds_workloads)
+    }
+
+    /// Records whether the workloads of a collection could be read.
+    pub(super) fn set_failure(&mut self, index: usize, failure: Option<Error>) {
+        if let Some(collection) = self.collections.get_mut(index) {
+            collection.reading = failure.map_or(Reading::Synced, Reading::Failed);
         }
     }
 
@@ -197,11 +205,6 @@ impl Collection {
         kind::of_type(self.type_).is_some()
     }
 
-    /// Records whether its workloads could be read.
-    pub(super) fn set_failure(&mut self, failure: Option<Error>) {
-        self.reading = failure.map_or(Reading::Synced, Reading::Failed);
-    }
-
     /// Whether the first list arrived, or reading failed permanently.
     pub(super) fn has_synced(&self) -> bool {
         !matches!(self.reading, Reading::Pending)
@@ -242,7 +245,7 @@ impl Collection {
     fn refresh(&mut self, owners: &BTreeSet<String>, refreshed: Option<Listed>) {
         let Some((facts, version)) = refreshed else {
             if !self.has_synced() {
-                self.set_failure(Some(Error::new(ErrorKind::NotReadable, "forbidden")));
+                self.reading = Reading::Failed(Error::new(ErrorKind::NotReadable, "forbidden"));
             }
             return;
         };

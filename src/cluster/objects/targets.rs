@@ -71,15 +71,13 @@ impl Targets {
     /// Applies an update. The states of workloads are emitted at once, since each may have a line of its own, and changes of
     /// other objects by [`Targets::flush`].
     pub(super) fn apply(&mut self, update: Update, events: &mut TargetEvents) {
-        let holds_workloads =
-            |index: usize| self.store.collections.get(index).is_some_and(Collection::holds_workloads);
         match update {
             Update::Refreshed(target, refresh) => self.refresh(target, refresh, events),
             Update::Log(target, lines) => {
                 events.extend(lines.map(|lines| (target, TargetEvent::Log(lines))));
             }
-            Update::Listed(index, (all, _)) if holds_workloads(index) => {
-                self.set_failure(index, None);
+            Update::Listed(index, (all, _)) if self.store.holds_workloads(index) => {
+                self.store.set_failure(index, None);
                 // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
                 let listed = all.into_iter().flat_map(|facts| self.apply_state(index, facts, true, events));
                 let listed: BTreeSet<_> = listed.collect();
@@ -89,25 +87,25 @@ impl Targets {
                     self.delete_target(id, events);
                 }
             }
-            Update::Changed { collection, facts, .. } if holds_workloads(collection) => {
-                self.set_failure(collection, None);
+            Update::Changed { collection, facts, .. } if self.store.holds_workloads(collection) => {
+                self.store.set_failure(collection, None);
                 self.apply_state(collection, facts, false, events);
             }
-            Update::Removed(index, object) if holds_workloads(index) => {
-                self.set_failure(index, None);
-                for id in self.by_key.get(&(index, key(&object))).cloned().unwrap_or_default() {
+            Update::Removed(index, removed) if self.store.holds_workloads(index) => {
+                self.store.set_failure(index, None);
+                for id in self.by_key.get(&(index, removed.key)).cloned().unwrap_or_default() {
                     if self.all.get(&id).is_some_and(|target| target.version.is_some()) {
                         self.delete_target(id, events);
                     }
                 }
             }
-            Update::Unreadable(index, error) if holds_workloads(index) => {
+            Update::Unreadable(index, error) if self.store.holds_workloads(index) => {
                 for (id, target) in self.all.iter_mut().filter(|(_, target)| target.collection == index) {
                     target.version = None;
                     events.push((*id, TargetEvent::Unreadable(error.clone())));
                 }
                 self.errors.push(error.clone());
-                self.set_failure(index, Some(error));
+                self.store.set_failure(index, Some(error));
             }
             update => {
                 let owners = self.store.apply(update);
@@ -116,12 +114,6 @@ impl Targets {
                     changed
                 });
             }
-        }
-    }
-
-    fn set_failure(&mut self, index: usize, failure: Option<Error>) {
-        if let Some(collection) = self.store.collections.get_mut(index) {
-            collection.set_failure(failure);
         }
     }
 

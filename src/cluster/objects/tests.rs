@@ -9,7 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::client::Body;
 use serde_json::{Value, json};
 
-use super::facts::{Facts, Listed, Update};
+use super::facts::{Facts, Listed, Removed, Update};
 use super::observer::Observer;
 use super::outage::{Attempts, Outage};
 use super::targets::{TargetEvents, Targets};
@@ -95,7 +95,10 @@ fn changed(collection: usize, (facts, version): Stored) -> Update {
 fn removed(collection: usize, name: &str, version: u64) -> Update {
     let metadata =
         json!({"name": name, "namespace": "n", "uid": name, "resourceVersion": version.to_string()});
-    Update::Removed(collection, Object::read(json!({"kind": "Pod", "metadata": metadata})).unwrap())
+    Update::Removed(
+        collection,
+        Removed::of(&Object::read(json!({"kind": "Pod", "metadata": metadata})).unwrap()),
+    )
 }
 
 /// Returns a list at the version of its newest object.

@@ -54,7 +54,7 @@ pub enum Reason {
     NotWritten,
     /// A change was made although its answer was lost, or its line could not be printed.
     Written,
-    /// A rollout that had failed has completed meanwhile.
+    /// What had failed works again, or has completed meanwhile.
     Recovered,
     /// Another client changed the workload.
     Changed,

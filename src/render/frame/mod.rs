@@ -5,7 +5,7 @@
 mod steps;
 mod workload_block;
 
-pub(super) use steps::{batch_rows, further};
+pub(super) use steps::rows_within;
 
 use std::collections::BTreeMap;
 

@@ -102,21 +102,26 @@ fn is_rolled_back(stepper: &Stepper) -> bool {
 
 /// Returns a row for each batch, with its pods in the order of release. They are shortened to the width, so that the stage and
 /// the time stay visible.
-pub(in crate::render) fn batch_rows(batches: &[BatchView], width: usize) -> Vec<Line> {
+fn batch_rows(batches: &[BatchView], width: usize) -> Vec<Line> {
     let mut rows: Vec<Vec<Line>> = batches.iter().map(row).collect();
     fit(&mut rows, width, &[(PODS, FEWEST_CELLS)], Line::shortened_to);
     aligned(rows)
 }
 
 /// Returns the line of the batches that a view only counts: `  then 12 more of 2`; `None` without such batches.
-pub(in crate::render) fn further(batches: FurtherBatches) -> Option<Line> {
+fn further(batches: FurtherBatches) -> Option<Line> {
     let size = batches.size.map(|size| format!(" of {size}")).unwrap_or_default();
     let words = format!("  then {} more{size}", batches.count);
     (batches.count > 0).then(|| Line::styled(Style::Dim, words))
 }
 
 /// Returns the rows around the present batch if not all fit. The others are counted.
-fn rows_within(batches: &[BatchView], more: FurtherBatches, width: usize, room: usize) -> Vec<Line> {
+pub(in crate::render) fn rows_within(
+    batches: &[BatchView],
+    more: FurtherBatches,
+    width: usize,
+    room: usize,
+) -> Vec<Line> {
     if batches.len() + usize::from(more.count > 0) <= room {
         return batch_rows(batches, width).into_iter().chain(further(more)).collect();
     }

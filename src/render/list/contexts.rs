@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::columns::{ListColumns, command_below};
-use super::item_json;
+use super::{item_json, states_json, table_lines};
 use crate::error::{Error, ErrorKind};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
@@ -54,12 +54,10 @@ impl ListedContexts<'_> {
             row
         };
         let row = |rollout: &ContextRollout| {
-            let context = self.contexts.get(rollout.context);
             let style = if self.letters.differ(rollout) { Style::Plain } else { Style::Dim };
             let letter = Line::styled(style, self.letters.letter(rollout).unwrap_or_default());
-            let now = context.map(|one| one.now).unwrap_or_default();
-            let name = context.map(|one| one.name.as_str()).unwrap_or_default();
-            placed(Line::of(name), letter, columns.row(&rollout.view, now))
+            let now = self.contexts.get(rollout.context).map(|one| one.now).unwrap_or_default();
+            placed(Line::of(self.context_name(rollout)), letter, columns.row(&rollout.view, now))
         };
         let unread = self.contexts.iter().filter_map(|one| Some((one, one.error.as_ref()?)));
         let unread = unread.map(|(one, error)| {
@@ -75,26 +73,14 @@ impl ListedContexts<'_> {
         let shown: Vec<_> = self.rollouts.iter().filter(|rollout| shown(rollout)).collect();
         let (complete, others): (Vec<_>, Vec<_>) = shown.into_iter().partition(is_complete);
         let rows = others.into_iter().map(with_row).chain(unread).chain(complete.into_iter().map(with_row));
-        let (rows, commands): (Vec<_>, Vec<_>) = rows.unzip();
+        let rows: Vec<_> = rows.collect();
         let mut lines = Vec::new();
         if !rows.is_empty() {
             let header = placed(Line::of("CONTEXT"), Line::of("TEMPLATE"), columns.header());
-            let rows: Vec<_> = layout.has_header().then_some(header).into_iter().chain(rows).collect();
-            let names: Vec<_> = {
-                let mut names = names;
-                names.insert(workload + 1, "TEMPLATE");
-                names.insert(0, "CONTEXT");
-                names
-            };
-            let mut blocks = layout.blocks(rows, &names, columns.narrowings());
-            if let Some(width) = layout.width.filter(|_| !layout.is_markdown()) {
-                for (block, command) in blocks.iter_mut().skip(usize::from(layout.has_header())).zip(commands)
-                {
-                    block.extend(command.filter(|line| line.cells() <= width));
-                }
-            }
-            lines = blocks.concat();
-            lines.extend((layout.is_markdown() && layout.headers).then(Line::default));
+            let mut names = names.clone();
+            names.insert(workload + 1, "TEMPLATE");
+            names.insert(0, "CONTEXT");
+            lines = table_lines(header, rows, &names, columns);
         }
         if layout.headers {
             lines.extend(layout.wrapped(self.counts()));
@@ -111,30 +97,25 @@ impl ListedContexts<'_> {
 
     /// Returns the flag that names the context of a rollout.
     fn flag(self, rollout: &ContextRollout) -> String {
-        let name = self.contexts.get(rollout.context).map(|one| one.name.as_str()).unwrap_or_default();
-        command("--context {}", [Word::text(name, "NAME")])
+        command("--context {}", [Word::text(self.context_name(rollout), "NAME")])
+    }
+
+    fn context_name(&self, rollout: &ContextRollout) -> &str {
+        self.contexts.get(rollout.context).map(|one| one.name.as_str()).unwrap_or_default()
     }
 
     /// Returns `4 contexts: 1 stuck, 1 unreachable, 2 complete`.
     fn counts(self) -> String {
         let counts = StateCounts::of(self.rollouts.iter().map(|rollout| &rollout.view));
-        let states = counts.states();
+        let mut all = counts.parts();
         let has_complete = counts.iter().any(|(state, _)| state == RolloutState::Complete);
-        let (others, complete) = match states.rsplit_once(", ") {
-            Some((others, complete)) if has_complete => (others, complete),
-            _ if has_complete => ("", states.as_str()),
-            _ => (states.as_str(), ""),
-        };
-        let unread = ["unreachable", "unreadable"].map(|state| {
+        let complete = has_complete.then(|| all.pop()).flatten();
+        for state in ["unreachable", "unreadable"] {
             let errors = self.contexts.iter().filter_map(|one| one.error.as_ref());
-            match errors.filter(|error| unread_state(error) == state).count() {
-                0 => String::new(),
-                count => format!("{count} {state}"),
-            }
-        });
-        let [unreachable, unreadable] = unread.each_ref().map(String::as_str);
-        let all = [others, unreachable, unreadable, complete];
-        let all: Vec<_> = all.into_iter().filter(|part| !part.is_empty()).collect();
+            let count = errors.filter(|error| unread_state(error) == state).count();
+            all.extend((count > 0).then(|| format!("{count} {state}")));
+        }
+        all.extend(complete);
         let contexts = plural(self.contexts.len(), "context");
         if all.is_empty() { contexts } else { format!("{contexts}: {}", all.join(", ")) }
     }
@@ -142,9 +123,8 @@ impl ListedContexts<'_> {
     /// Returns the name of a rollout's workload: `CONTEXT/NAMESPACE/KIND/NAME`.
     #[must_use]
     pub fn name(self, rollout: &ContextRollout) -> String {
-        let context = self.contexts.get(rollout.context).map(|one| one.name.as_str()).unwrap_or_default();
         let workload = &rollout.view.workload;
-        format!("{context}/{}/{}", workload.object().namespace(), workload.target())
+        format!("{}/{}/{}", self.context_name(rollout), workload.object().namespace(), workload.target())
     }
 
     /// Returns the document of the rollouts that are `shown`, with the states of all. docs/json.md documents the fields.
@@ -152,7 +132,7 @@ impl ListedContexts<'_> {
     pub fn json(self, shown: impl Fn(&ContextRollout) -> bool) -> Value {
         let item = |rollout: &ContextRollout| {
             let mut item = item_json(&rollout.view);
-            item["context"] = self.contexts.get(rollout.context).map(|one| one.name.as_str()).into();
+            item["context"] = self.context_name(rollout).into();
             item["template"] = self.letters.letter(rollout).into();
             if let Some(hint) = item["hint"].as_str() {
                 item["hint"] = format!("{hint} {}", self.flag(rollout)).into();
@@ -160,9 +140,7 @@ impl ListedContexts<'_> {
             item
         };
         let items: Vec<_> = self.rollouts.iter().filter(|rollout| shown(rollout)).map(item).collect();
-        let counts = StateCounts::of(self.rollouts.iter().map(|rollout| &rollout.view));
-        let counts: serde_json::Map<_, _> =
-            counts.iter().map(|(state, count)| (state.word().to_owned(), count.into())).collect();
+        let counts = states_json(&StateCounts::of(self.rollouts.iter().map(|rollout| &rollout.view)));
         let context = |one: &ListedContext| {
             let ahead = one.error.is_none().then(|| one.now.duration_since(self.local_time).as_secs());
             json!({

@@ -41,23 +41,36 @@ pub fn table(
     let layout = columns.layout;
     let mut lines = Vec::new();
     if !shown.is_empty() {
-        let rows = shown.iter().map(|rollout| columns.row(rollout, now));
-        let rows: Vec<_> = layout.has_header().then(|| columns.header()).into_iter().chain(rows).collect();
         let width = layout.width.map(|width| if layout.is_wide() { width.max(WIDE) } else { width });
-        let layout = TableLayout { width, ..layout };
-        let mut blocks = layout.blocks(rows, &columns.names(), columns.narrowings());
-        if let Some(width) = width.filter(|_| !layout.is_markdown()) {
-            for (block, rollout) in blocks.iter_mut().skip(usize::from(layout.has_header())).zip(shown) {
-                block.extend(command_below(rollout).filter(|line| line.cells() <= width));
-            }
-        }
-        lines = blocks.concat();
-        lines.extend((layout.is_markdown() && layout.headers).then(Line::default));
+        let columns = ListColumns { layout: TableLayout { width, ..layout }, ..columns };
+        let rows = shown.iter().map(|rollout| (columns.row(rollout, now), command_below(rollout)));
+        lines = table_lines(columns.header(), rows, &columns.names(), columns);
     }
     if layout.headers {
         let since = changed_since.map(|since| format!("; changed since {}", in_utc(since, now)));
         lines.extend(layout.wrapped(StateCounts::of(all).words() + &since.unwrap_or_default()));
     }
+    lines
+}
+
+/// Returns the lines of a table: the header with these names, and the rows, each with its command below it where that fits.
+fn table_lines(
+    header: Vec<Line>,
+    rows: impl IntoIterator<Item = (Vec<Line>, Option<Line>)>,
+    names: &[&str],
+    columns: ListColumns<'_>,
+) -> Vec<Line> {
+    let layout = columns.layout;
+    let (rows, commands): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let rows: Vec<_> = layout.has_header().then_some(header).into_iter().chain(rows).collect();
+    let mut blocks = layout.blocks(rows, names, columns.narrowings());
+    if let Some(width) = layout.width.filter(|_| !layout.is_markdown()) {
+        for (block, command) in blocks.iter_mut().skip(usize::from(layout.has_header())).zip(commands) {
+            block.extend(command.filter(|line| line.cells() <= width));
+        }
+    }
+    let mut lines = blocks.concat();
+    lines.extend((layout.is_markdown() && layout.headers).then(Line::default));
     lines
 }
 
@@ -93,11 +106,14 @@ pub fn sort_by(rollouts: Vec<RolloutView>, path: &JsonPath) -> Result<Vec<Rollou
 /// Returns the document of the shown rollouts, with the states of all. docs/json.md documents the fields.
 #[must_use]
 pub fn json(shown: &[&RolloutView], all: &[RolloutView]) -> Value {
-    let counts = StateCounts::of(all);
+    let items: Vec<_> = shown.iter().copied().map(item_json).collect();
+    document("RolloutList", json!({"items": items, "states": states_json(&StateCounts::of(all))}))
+}
+
+fn states_json(counts: &StateCounts) -> Value {
     let counts: Map<_, _> =
         counts.iter().map(|(state, count)| (state.word().to_owned(), count.into())).collect();
-    let items: Vec<_> = shown.iter().copied().map(item_json).collect();
-    document("RolloutList", json!({"items": items, "states": counts}))
+    counts.into()
 }
 
 /// Returns one rollout.

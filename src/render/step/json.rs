@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Closing;
+use super::hints;
 use super::outcome::finding;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Lock, Pace, Reach};
@@ -100,9 +101,14 @@ pub fn no_plan(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value 
     document
 }
 
-/// Returns what the user is told of an outcome, with its facts. The reason of a failed batch is more than that of the finding.
+/// Returns the finding of an outcome with its first hint and its facts. The reason of a failed batch is more than that of the
+/// finding.
 fn told(closing: &Closing<'_>, outcome: &StepOutcome) -> Value {
-    let mut members = members(&finding(closing, outcome));
+    let mut finding = finding(closing, outcome);
+    if !matches!(outcome, StepOutcome::Error(_)) {
+        finding.hint = hints::of(closing, outcome).into_iter().next();
+    }
+    let mut members = members(&finding);
     merge(&mut members, outcome_facts(outcome));
     members
 }

@@ -11,7 +11,7 @@ pub use words::equal_goals;
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
 use super::age::duration_text;
 use super::cause::{cause_report, log_lines};
-use super::frame::{batch_rows, further};
+use super::frame::rows_within;
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
 use super::state_words::NameContext;
@@ -195,8 +195,7 @@ pub fn check_output(line: &str) -> String {
 pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -> Vec<Line> {
     let line = |style: Style, text: &str| Line::styled(style, text).wrapped_for(terminal, "    ");
     let mut lines = line(Style::Heading, &heading(workload, view));
-    lines.extend(batch_rows(&view.batches, usize::MAX));
-    lines.extend(further(view.further));
+    lines.extend(rows_within(&view.batches, view.further, usize::MAX, usize::MAX));
     if !view.skipped.is_empty() {
         lines.extend(line(Style::Warning, &format!("  {}", skipped(&view.skipped))));
     }

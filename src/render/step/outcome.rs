@@ -37,11 +37,11 @@ pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) 
     ui.messages.lines(hints::of(closing, outcome).iter().map(|hint| format!("hint: {hint}")));
 }
 
-/// Returns what the user is told of an outcome.
+/// Returns the finding of an outcome. Its hints are in [`hints`]; only an error has one of its own.
 pub(super) fn finding(closing: &Closing<'_>, outcome: &StepOutcome) -> Finding {
     let (workload, view) = (closing.workload, closing.view.as_ref());
     let name = workload.target();
-    let finding = match outcome {
+    match outcome {
         StepOutcome::NothingOutdated => {
             Finding::info(Reason::NothingOutdated, nothing_outdated(workload)).about(name)
         }
@@ -68,12 +68,11 @@ pub(super) fn finding(closing: &Closing<'_>, outcome: &StepOutcome) -> Finding {
             let reason = if *recreated { Reason::Recreated } else { Reason::Deleted };
             Finding::error(reason, gone(&name, *recreated))
         }
-        StepOutcome::Error(error) => return error.into(),
-    };
-    Finding { hint: hints::of(closing, outcome).into_iter().next(), ..finding }
+        StepOutcome::Error(error) => error.into(),
+    }
 }
 
-/// Returns what else the user is told after an outcome.
+/// Returns the findings after that of an outcome.
 fn further(closing: &Closing<'_>, outcome: &StepOutcome) -> Vec<Finding> {
     let workload = closing.workload;
     let name = workload.target();

@@ -7,4 +7,5 @@ pub mod plural;
 pub mod secret;
 pub mod shell_command;
 pub mod untrusted;
+pub mod wildcard;
 pub mod yaml;

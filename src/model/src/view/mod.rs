@@ -279,11 +279,18 @@ impl StateCounts {
     /// Returns `1 failed, 11 complete`, or `1 failed, 11 complete (2 with held pods)`.
     #[must_use]
     pub fn states(&self) -> String {
-        let states: Vec<_> = self.iter().map(|(state, count)| format!("{count} {}", state.word())).collect();
-        match self.with_held_pods {
-            0 => states.join(", "),
-            held => format!("{} ({held} with held pods)", states.join(", ")), // complete is the last state
+        self.parts().join(", ")
+    }
+
+    /// Returns the parts of these words, one for each state: `1 failed`.
+    #[must_use]
+    pub fn parts(&self) -> Vec<String> {
+        let part = |(state, count): (RolloutState, usize)| format!("{count} {}", state.word());
+        let mut parts: Vec<_> = self.iter().map(part).collect();
+        if let Some(complete) = parts.last_mut().filter(|_| self.with_held_pods > 0) {
+            *complete += &format!(" ({} with held pods)", self.with_held_pods);
         }
+        parts
     }
 }
 
