@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::common::UnusedArgs;
 use super::status::{GRACE, cause};
-use crate::model::cause::{CauseId, CauseRow, Severity};
+use crate::model::cause::{CauseId, CauseRow, CauseSeverity};
 use crate::render::ui::Ui;
 
 /// Explain a cause that status prints
@@ -44,9 +44,9 @@ impl ExplainArgs {
 fn page(id: CauseId) -> [String; 5] {
     let CauseRow { name, severity, means, found, helps } = id.row();
     let fails = match severity {
-        Severity::Fatal => format!("{GRACE} with --fail-fast; --fail-on {name}=GRACE sets another"),
-        Severity::Hold => "none: a hold is no failure, and status exits with 5".to_owned(),
-        Severity::NeedsFix | Severity::MayPass => {
+        CauseSeverity::Fatal => format!("{GRACE} with --fail-fast; --fail-on {name}=GRACE sets another"),
+        CauseSeverity::Hold => "none: a hold is no failure, and status exits with 5".to_owned(),
+        CauseSeverity::NeedsFix | CauseSeverity::MayPass => {
             format!("none, unless --fail-on {name}[=GRACE] sets one ({GRACE} by default)")
         }
     };

@@ -3,7 +3,7 @@
 use super::line::{Line, Style};
 use super::state_words::NameContext;
 use crate::model::cause::container_logs::LogLines;
-use crate::model::cause::{Cause, CauseId, Severity};
+use crate::model::cause::{Cause, CauseId, CauseSeverity};
 use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
@@ -113,16 +113,16 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the mark of a cause: `-` for a hold, `~` for one that may resolve automatically, `!` for all others.
 fn mark(cause: &Cause) -> char {
     match cause.severity {
-        Severity::Hold => '-',
-        Severity::MayPass => '~',
-        Severity::NeedsFix | Severity::Fatal => '!',
+        CauseSeverity::Hold => '-',
+        CauseSeverity::MayPass => '~',
+        CauseSeverity::NeedsFix | CauseSeverity::Fatal => '!',
     }
 }
 
 /// Returns what a cause affects: `web-1`, `web-1 and 49 more`, or the workload. A hold affects the workload.
 fn whose(cause: &Cause, workload: &Workload, names: NameContext) -> String {
     match cause.pods.as_slice() {
-        _ if cause.severity == Severity::Hold => names.name(workload),
+        _ if cause.severity == CauseSeverity::Hold => names.name(workload),
         [] => names.name(workload),
         [only] => only.clone(),
         [example, others @ ..] => format!("{example} and {} more", others.len()),

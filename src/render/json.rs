@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::finding::members;
 use crate::error::Error;
-use crate::model::cause::{Cause, Severity};
+use crate::model::cause::{Cause, CauseSeverity};
 use crate::model::change::restart::restart_command;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::Counts;
@@ -90,8 +90,8 @@ pub(super) fn pods_json(counts: Counts, available: Option<i64>) -> Value {
 pub(super) fn cause_json(cause: &Cause) -> Value {
     json!({
         "id": cause.id.name(),
-        "transient": cause.severity == Severity::MayPass,
-        "hold": cause.severity == Severity::Hold,
+        "transient": cause.severity == CauseSeverity::MayPass,
+        "hold": cause.severity == CauseSeverity::Hold,
         "summary": cause.summary(),
         "container": cause.container,
         "pods": cause.pods.len(),

@@ -299,7 +299,7 @@ fn configuration_json(changed: &ConfigurationChange) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::cause::{Cause, CauseId, Severity};
+    use crate::model::cause::{Cause, CauseId, CauseSeverity};
     use crate::model::kind::verdict::Verdict;
     use crate::model::observation::Observation;
 
@@ -308,8 +308,8 @@ mod tests {
         let workload = json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"replicas": 3}});
         let observed = Observation::of_alone(Workload::of_json(&workload).unwrap());
         for (severity, expected) in [
-            (Severity::MayPass, "progressing, 0/3 updated, 0/3 available"),
-            (Severity::Fatal, "progressing: why"),
+            (CauseSeverity::MayPass, "progressing, 0/3 updated, 0/3 available"),
+            (CauseSeverity::Fatal, "progressing: why"),
         ] {
             let causes = vec![Cause { severity, ..Cause::new(CauseId::QuotaExceeded, "why") }];
             let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };

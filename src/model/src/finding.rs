@@ -1,4 +1,4 @@
-//! A finding: one thing that the user is told. The rule that finds it makes it, and `render` lays it out.
+//! A finding: what a result, a warning, a refusal or a note says to the user. The rule that finds it makes it, and `render` lays it out.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -34,7 +34,7 @@ impl Severity {
     }
 }
 
-/// Why a user is told something. Code decides by it, and never by the text. Its word is in documents.
+/// Why a finding exists. Code decides by it, and never by the text. Its word is in documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -139,12 +139,12 @@ pub enum Reason {
     Error(ErrorKind),
 }
 
-/// One thing that the user is told.
+/// One thing that the user reads: a result, a warning, a refusal or a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
-    /// Why the user is told it.
+    /// Why it exists.
     pub reason: Reason,
     /// What it is about: a workload, a context or an address. `None` if the text names it.
     pub subject: Option<String>,
@@ -201,7 +201,7 @@ impl Finding {
     }
 }
 
-/// What is told of an error.
+/// The finding of an error.
 impl From<&Error> for Finding {
     fn from(error: &Error) -> Self {
         let finding = Self::error(Reason::Error(error.kind()), error.to_string());

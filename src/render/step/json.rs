@@ -66,7 +66,7 @@ pub fn document(stepper: &Stepper, report: &StepReport, now: Now) -> Option<Valu
 #[must_use]
 pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value {
     let Closing { workload, view, stepper, now, .. } = closing;
-    let mut document = event("ended", workload, *now, told(closing, outcome));
+    let mut document = event("ended", workload, *now, finding_members(closing, outcome));
     document["exitCode"] = exit.into();
     if let Some(unanswered) = stepper.map(Stepper::unanswered).filter(|pods| !pods.is_empty()) {
         document["unanswered"] = unanswered.into();
@@ -87,7 +87,8 @@ pub fn plan(workload: &Workload, view: &PlanView, now: Now) -> Value {
     let mut document = plan_document(workload);
     merge(&mut document, plan_facts(view));
     let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
-    let stops = view.stops.as_ref().map(|reason| told(&closing, &StepOutcome::Stopped(reason.clone())));
+    let stops =
+        view.stops.as_ref().map(|reason| finding_members(&closing, &StepOutcome::Stopped(reason.clone())));
     document["blockedBy"] = stops.into();
     document
 }
@@ -97,13 +98,13 @@ pub fn plan(workload: &Workload, view: &PlanView, now: Now) -> Value {
 pub fn no_plan(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> Value {
     let mut document = plan_document(closing.workload);
     document["exitCode"] = exit.into();
-    merge(&mut document, told(closing, outcome));
+    merge(&mut document, finding_members(closing, outcome));
     document
 }
 
 /// Returns the finding of an outcome with its first hint and its facts. The reason of a failed batch is more than that of the
 /// finding.
-fn told(closing: &Closing<'_>, outcome: &StepOutcome) -> Value {
+fn finding_members(closing: &Closing<'_>, outcome: &StepOutcome) -> Value {
     let mut finding = finding(closing, outcome);
     if !matches!(outcome, StepOutcome::Error(_)) {
         finding.hint = hints::of(closing, outcome).into_iter().next();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::context::{CauseContext, SLOW_AFTER};
 use super::since::since;
-use super::{Cause, CauseId, Severity};
+use super::{Cause, CauseId, CauseSeverity};
 use crate::api::pod::Pod;
 use crate::diff::pod_update::UpdatedPods;
 use crate::kind::strategy;
@@ -84,7 +84,7 @@ pub(super) fn blocking(context: &CauseContext<'_>) -> Option<Cause> {
         "{}; the pod runs {revision_label} and blocks the rollout until it is ready or deleted",
         found.cause.summary()
     );
-    let may_pass = found.cause.severity == Severity::MayPass;
+    let may_pass = found.cause.severity == CauseSeverity::MayPass;
     let cause = Cause::new(CauseId::BlockedByPod, summary).with_pods([pod]).passing_if(may_pass);
     Some(Cause {
         evidence: found.cause.evidence.clone(),

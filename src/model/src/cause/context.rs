@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::{CauseId, Severity};
+use super::{CauseId, CauseSeverity};
 use crate::api::container::{Container, ContainerState, declared_containers};
 use crate::api::event::Event;
 use crate::api::pod::Pod;
@@ -93,7 +93,7 @@ pub struct Cause {
     /// The kind of the cause.
     pub id: CauseId,
     /// What ends the cause, and whether it fails a rollout.
-    pub severity: Severity,
+    pub severity: CauseSeverity,
     /// What distinguishes it from other causes with the same id and container.
     pub detail: Detail,
     /// The name of the container that has the cause; `None` for a cause of the pod or the workload.
@@ -117,7 +117,7 @@ impl Cause {
     /// Whether only a fix ends the cause.
     #[must_use]
     pub fn needs_a_fix(&self) -> bool {
-        matches!(self.severity, Severity::Fatal | Severity::NeedsFix)
+        matches!(self.severity, CauseSeverity::Fatal | CauseSeverity::NeedsFix)
     }
 
     /// Returns a short description, the same for all pods that have the cause: `CrashLoopBackOff, exit 1`.
@@ -173,7 +173,7 @@ impl Cause {
 
     /// Lowers the severity if the cause can end without a change by a user.
     pub(super) fn passing_if(self, may_pass: bool) -> Self {
-        if may_pass { Self { severity: Severity::MayPass, ..self } } else { self }
+        if may_pass { Self { severity: CauseSeverity::MayPass, ..self } } else { self }
     }
 
     pub(super) fn with_pods<'a>(mut self, pods: impl IntoIterator<Item = &'a Pod>) -> Self {

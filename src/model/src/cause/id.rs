@@ -2,7 +2,7 @@
 
 /// What ends a cause, and whether the cause fails a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
+pub enum CauseSeverity {
     /// Only a fix ends it. It fails a rollout once it has lasted for its grace period.
     Fatal,
     /// Only a fix ends it, but it fails no rollout before a deadline: a user asked for a deletion or for `InPlaceOnly`, an
@@ -14,7 +14,7 @@ pub enum Severity {
     Hold,
 }
 
-impl Severity {
+impl CauseSeverity {
     /// Returns the word for documents and tables.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -47,7 +47,7 @@ macro_rules! causes {
                 match self {
                     $(Self::$id => CauseRow {
                         name: $name,
-                        severity: Severity::$severity,
+                        severity: CauseSeverity::$severity,
                         means: $means,
                         found: $found,
                         helps: $helps,
@@ -64,7 +64,7 @@ pub struct CauseRow {
     /// The name for JSON and the command line.
     pub name: &'static str,
     /// The severity, unless a detector knows more of a cause.
-    pub severity: Severity,
+    pub severity: CauseSeverity,
     /// What the cause means.
     pub means: &'static str,
     /// In which fields or events it is found.

@@ -33,7 +33,7 @@ pub(crate) use context::CauseKey;
 pub use context::{AllowedRestarts, Cause};
 use crash_loop::counted_restarts;
 pub(crate) use crash_loop::is_crash_looping;
-pub use id::{CauseId, CauseRow, Severity};
+pub use id::{CauseId, CauseRow, CauseSeverity};
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
@@ -99,7 +99,7 @@ pub fn causes_of(
 
 /// The order of causes: those that may pass come last.
 pub(crate) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
-    let place = |cause: &Cause| (cause.severity == Severity::MayPass, cause.id);
+    let place = |cause: &Cause| (cause.severity == CauseSeverity::MayPass, cause.id);
     let order = place(a).cmp(&place(b)).then_with(|| a.container.cmp(&b.container));
     order.then_with(|| a.summary().cmp(&b.summary()))
 }
@@ -168,7 +168,7 @@ fn mask_secrets(causes: &mut [Cause], observed: &Observation) {
         let known = match cause.id {
             // The name of a missing object or key may be the value of a variable such as `SECRET_NAME`. It is no secret.
             MissingConfigMap | MissingSecret | MissingKey | MissingClaim => &[],
-            _ if cause.severity == Severity::Hold => &[], // it names objects too
+            _ if cause.severity == CauseSeverity::Hold => &[], // it names objects too
             _ => secrets.as_slice(),
         };
         cause.detail.what = without(known, &cause.detail.what);

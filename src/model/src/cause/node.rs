@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::context::{CauseContext, SLOW_AFTER};
 use super::image_pull::inner_message;
-use super::{Cause, CauseId, Severity, start};
+use super::{Cause, CauseId, CauseSeverity, start};
 use crate::api::container::Container;
 use crate::api::pod::Pod;
 
@@ -136,7 +136,7 @@ pub(super) fn refused(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let summary = format!("refused by its node, {}", pod.reason);
     let refused = Cause::new(CauseId::NodeRefused, summary).with_evidence(pod.message.trim());
     let is_final = REFUSED_FOR_GOOD.contains(&pod.reason.as_str());
-    Some(if is_final { Cause { severity: Severity::Fatal, ..refused } } else { refused })
+    Some(if is_final { Cause { severity: CauseSeverity::Fatal, ..refused } } else { refused })
 }
 
 /// Returns when a pod ended, at the latest: its containers, or the kubelet that rejected it once it was scheduled.

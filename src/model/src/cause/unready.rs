@@ -4,7 +4,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::context::CauseContext;
-use super::{Cause, CauseId, Severity};
+use super::{Cause, CauseId, CauseSeverity};
 use crate::api::container::{Container, ContainerState};
 use crate::api::pod::Pod;
 use crate::hold::plan::original_min_ready_seconds;
@@ -41,7 +41,7 @@ pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseCont
         }
         None => Cause::new(CauseId::NotReady, "runs, but is not ready"),
     };
-    Some(if is_over { Cause { severity: Severity::NeedsFix, ..cause } } else { cause })
+    Some(if is_over { Cause { severity: CauseSeverity::NeedsFix, ..cause } } else { cause })
 }
 
 /// Whether the examined pods are those of the current revision, and a pod of another one is ready. Then what all pods depend

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::api::managed_fields::last_author_since;
 use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
-use crate::cause::{AllowedRestarts, Cause, CauseId, Severity};
+use crate::cause::{AllowedRestarts, Cause, CauseId, CauseSeverity};
 use crate::change::undo::find_revision;
 use crate::error::Result;
 use crate::hold::plan::Amount;
@@ -223,7 +223,7 @@ impl FollowOptions {
     /// Returns how long a cause may last before it fails the rollout; none if it does not fail it.
     pub(super) fn grace(&self, cause: &Cause) -> Option<Duration> {
         let named = self.fail_on.iter().find(|(id, _)| *id == cause.id).map(|(_, grace)| *grace);
-        named.or_else(|| self.fail_fast.filter(|_| cause.severity == Severity::Fatal))
+        named.or_else(|| self.fail_fast.filter(|_| cause.severity == CauseSeverity::Fatal))
     }
 
     /// Whether time alone can decide that the goal is reached.

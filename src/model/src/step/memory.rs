@@ -7,7 +7,7 @@ use super::action::Action;
 use super::event::{BatchView, Request, StepOptions, StepReport};
 use super::ownership::Ownership;
 use super::soak::{CheckMemory, Soak};
-use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
+use crate::cause::{AllowedRestarts, Cause, CauseSeverity, causes_of};
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::engine::{Effects, Now};
 use crate::follow::{CauseLedger, ProgressClock};
@@ -149,8 +149,8 @@ impl Memory {
         self.rollout_progress.record(&observed.workload, now.elapsed);
         let (state, allowed) = (verdict(observed).state, AllowedRestarts::default());
         let mut causes = causes_of(observed, state, allowed, now.server_time);
-        causes.retain(|cause| cause.severity != Severity::Hold);
-        let grace = |cause: &Cause| (cause.severity == Severity::Fatal).then_some(FATAL_CAUSE_GRACE);
+        causes.retain(|cause| cause.severity != CauseSeverity::Hold);
+        let grace = |cause: &Cause| (cause.severity == CauseSeverity::Fatal).then_some(FATAL_CAUSE_GRACE);
         let last_progress = self.rollout_progress.last_progress();
         let Effects { reports, tasks } =
             self.causes.record(&causes, observed, allowed, grace, last_progress, now);

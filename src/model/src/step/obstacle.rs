@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::outcome::StopReason;
-use crate::cause::{AllowedRestarts, Cause, Severity, causes_of};
+use crate::cause::{AllowedRestarts, Cause, CauseSeverity, causes_of};
 use crate::hold::mechanism::State;
 use crate::hold::plan::Reach;
 use crate::hold::slot::{PodSlot, Skip};
@@ -17,7 +17,7 @@ pub(super) fn reason_to_stop<'s, 'a: 's>(
 ) -> StopReason {
     let (observed, allowed) = (state.observed, AllowedRestarts::default());
     let causes = causes_of(observed, verdict(observed).state, allowed, state.now.server_time);
-    let causes = causes.iter().filter(|cause| cause.severity != Severity::Hold);
+    let causes = causes.iter().filter(|cause| cause.severity != CauseSeverity::Hold);
     let mut by_pod: HashMap<&str, &Cause> = HashMap::new();
     for (pod, cause) in causes.flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
         by_pod.entry(pod).or_insert(cause);

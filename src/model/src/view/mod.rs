@@ -13,7 +13,7 @@ use k8s_openapi::jiff::Timestamp;
 use self::since::{ended_at, since};
 use crate::api::managed_fields::template_owners;
 use crate::api::pod::Pod;
-use crate::cause::{AllowedRestarts, Cause, Severity, causes_of, stuck_if};
+use crate::cause::{AllowedRestarts, Cause, CauseSeverity, causes_of, stuck_if};
 use crate::change::undo::rollback_command;
 use crate::hold::plan::original_min_ready_seconds;
 use crate::hold::{NEXT_CHANGE_PAUSED, brief_hold, next_change_hold};
@@ -189,7 +189,7 @@ impl RolloutView {
     /// Returns a hold of this program that is the first cause, and the command that continues or ends it.
     #[must_use]
     pub fn brief_hold(&self) -> Option<(String, Word)> {
-        let is_hold = self.causes.first()?.severity == Severity::Hold;
+        let is_hold = self.causes.first()?.severity == CauseSeverity::Hold;
         if is_hold { brief_hold(&self.workload) } else { None }
     }
 
@@ -197,7 +197,7 @@ impl RolloutView {
     #[must_use]
     pub fn held_pods(&self) -> i64 {
         let is_held = self.state() == RolloutState::Complete
-            && self.causes.iter().any(|one| one.severity == Severity::Hold);
+            && self.causes.iter().any(|one| one.severity == CauseSeverity::Hold);
         if is_held { self.counts.outdated() } else { 0 }
     }
 
@@ -232,7 +232,7 @@ fn available(observation: &Observation, now: Timestamp) -> Option<i64> {
 pub fn sort<T: Borrow<RolloutView>>(rollouts: &mut [T]) {
     rollouts.sort_by_cached_key(|one| {
         let one: &RolloutView = one.borrow();
-        let has_cause = one.causes.iter().any(|cause| cause.severity != Severity::Hold);
+        let has_cause = one.causes.iter().any(|cause| cause.severity != CauseSeverity::Hold);
         let state = match one.state() {
             RolloutState::Paused => RolloutState::Held, // a pause is a hold
             state if one.needs_a_fix() => state.min(RolloutState::Stuck),

@@ -17,7 +17,7 @@ fn verdict_of(state: RolloutState) -> Verdict {
 
 #[test]
 fn a_cause_is_fatal_if_no_later_event_ends_it() {
-    let fatal = CauseId::ALL.into_iter().filter(|id| id.row().severity == Severity::Fatal);
+    let fatal = CauseId::ALL.into_iter().filter(|id| id.row().severity == CauseSeverity::Fatal);
     let names: Vec<_> = fatal.map(CauseId::name).collect();
     assert_eq!(
         names.join(" "),
@@ -138,6 +138,6 @@ fn a_crash_after_no_more_restarts_than_are_allowed_needs_no_fix() {
         let cause = Cause::new(id, "crashed");
         let found = vec![PodProblem { pod: &pod, container: Some(&container), cause }];
         let causes = by_cause(found, AllowedRestarts(allowed));
-        assert_eq!(causes[0].severity == Severity::MayPass, may_pass, "{allowed:?} {id:?} {restarts}");
+        assert_eq!(causes[0].severity == CauseSeverity::MayPass, may_pass, "{allowed:?} {id:?} {restarts}");
     }
 }

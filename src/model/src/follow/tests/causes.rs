@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::cause::container_logs::{LogLines, LogRef};
-use crate::cause::{AllowedRestarts, CauseId, Severity};
+use crate::cause::{AllowedRestarts, CauseId, CauseSeverity};
 use crate::engine::*;
 use crate::follow::*;
 
@@ -189,7 +189,7 @@ fn a_failure_reports_its_cause_as_it_is_then() {
     fixture.pass(6);
     assert!(matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Cause { .. }))));
     let severities: Vec<_> = fixture.causes().iter().map(|(_, cause)| cause.severity).collect();
-    assert_eq!(severities, [Severity::MayPass, Severity::Fatal]);
+    assert_eq!(severities, [CauseSeverity::MayPass, CauseSeverity::Fatal]);
     assert!(matches!(fixture.reported.last(), Some(Report::Ended(_))), "{:?}", fixture.reported);
 }
 

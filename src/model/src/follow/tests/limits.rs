@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::fixture::*;
-use crate::cause::Severity;
+use crate::cause::CauseSeverity;
 use crate::engine::*;
 use crate::follow::*;
 
@@ -216,6 +216,6 @@ fn a_partition_does_not_hide_the_estimate() {
         fixture.becomes(updated(pods));
     }
     let [target] = fixture.follower.targets() else { panic!() };
-    assert!(target.causes().any(|cause| cause.severity == Severity::Hold), "{:?}", fixture.reported);
+    assert!(target.causes().any(|cause| cause.severity == CauseSeverity::Hold), "{:?}", fixture.reported);
     assert_eq!(target.time_left(Duration::from_secs(20)), Some(Duration::from_secs(30)), "3 of 5 are left");
 }

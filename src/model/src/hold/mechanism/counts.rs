@@ -19,9 +19,9 @@ use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 
 /// Holds a number of pods.
-pub(crate) struct Counts;
+pub(crate) struct CountedPods;
 
-impl Mechanism for Counts {
+impl Mechanism for CountedPods {
     /// The number of outdated pods. Surge pods are updated, and beside all outdated ones.
     fn fields_to_hold(&self, observed: &Observation, workload: &Workload) -> HoldFields {
         let active = |pods: &[&Pod]| as_number(pods.iter().filter(|pod| pod.is_active()).count());

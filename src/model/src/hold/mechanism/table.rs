@@ -2,7 +2,7 @@
 
 use super::Mechanism;
 use super::budget::Budget;
-use super::counts::Counts;
+use super::counts::CountedPods;
 use super::deletions::Deletions;
 use super::hold_budget::is_held;
 use super::ordinals::Ordinals;
@@ -16,7 +16,7 @@ impl Workload {
     /// Why it cannot be held by fields, as a fragment.
     pub(crate) fn mechanism(&self) -> Result<&'static dyn Mechanism, &'static str> {
         Ok(match self.kind().mechanism()? {
-            MechanismName::Partition if strategy::partition_counts_pods(self) => &Counts,
+            MechanismName::Partition if strategy::partition_counts_pods(self) => &CountedPods,
             MechanismName::Partition => &Ordinals,
             MechanismName::Deletions => &Deletions,
             MechanismName::Budget => &Budget,
