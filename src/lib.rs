@@ -24,8 +24,9 @@ pub use rollout2_model::{error, exit};
 use std::ffi::OsString;
 
 use cli::ParsedArgs;
+use cluster::access::Access;
 use cluster::notice::Listener;
-use cluster::source::{Access, Source};
+use cluster::source::Source;
 use error::Result;
 use exit::Exit;
 use world::World;

@@ -3,6 +3,7 @@
 //! This room makes requests. It prints nothing and shows no verdict. It reports retries,
 //! warnings and slow responses to a [`Listener`](notice::Listener).
 
+pub mod access;
 pub mod concurrent;
 pub mod configuration;
 mod connection;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use http::StatusCode;
 use k8s_openapi::jiff::Timestamp;
 
+use super::access::Access;
 pub use super::connection::Cluster;
 use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
-use super::credential::exec_plugin::PluginRuns;
-use super::kubeconfig::overrides::Overrides;
 use super::list::ListQuery;
 use super::notice::Listener;
 use super::served_versions::{is_fixed, not_served, read_plurals};
@@ -17,41 +16,7 @@ use crate::model::api::object::Object;
 use crate::model::api::resource_type::{NAMESPACE, ResourceType};
 use crate::model::kind;
 use crate::snapshot::Snapshot;
-use crate::world::{InputPath, World};
-
-/// What the flags say about the source: a snapshot, or a cluster with overrides.
-#[derive(Clone, Debug, Default)]
-pub struct Access {
-    /// The snapshot to read instead of a cluster.
-    pub snapshot: Option<InputPath>,
-    /// The namespace of `-n`.
-    pub namespace: Option<String>,
-    /// The flags that override the kubeconfig.
-    pub overrides: Overrides,
-    /// The runs of credential plugins, which the clusters of one command share.
-    pub plugin_runs: PluginRuns,
-}
-
-impl Access {
-    /// Returns the access to the cluster of a context.
-    ///
-    /// Flags that select the server, the credentials or the impersonated user belong to another one. Nothing of them goes to
-    /// this context.
-    #[must_use]
-    pub fn to_context(&self, name: &str) -> Self {
-        let (cluster_info, auth_info) = Default::default();
-        let overrides = Overrides {
-            context: Some(name.to_owned()),
-            cluster: None,
-            user: None,
-            cluster_info,
-            auth_info,
-            loopback_credentials: false,
-            ..self.overrides.clone()
-        };
-        Self { snapshot: None, overrides, ..self.clone() }
-    }
-}
+use crate::world::World;
 
 /// The source of a context that the command names.
 #[derive(Debug)]
@@ -97,8 +62,7 @@ impl Source {
         if let Some(path) = &access.snapshot {
             return Ok(Self::Snapshot(Snapshot::read(path, &mut world.stdin)?));
         }
-        let runs = access.plugin_runs.clone();
-        Ok(Self::Cluster(Arc::new(Cluster::open(&access.overrides, runs, world, listener)?)))
+        Ok(Self::Cluster(Arc::new(Cluster::open(access, world, listener)?)))
     }
 
     /// Returns the default namespace.

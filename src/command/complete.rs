@@ -9,11 +9,12 @@ use tokio::time::timeout;
 
 use super::inputs;
 use crate::cli::completion::request::{Lookup, Request};
+use crate::cluster::access::Access;
 use crate::cluster::kubeconfig::{KubeconfigList, names};
 use crate::cluster::list::ListQuery;
 use crate::cluster::notice::Listener;
 use crate::cluster::objects::read::read_revisions;
-use crate::cluster::source::{Access, Source};
+use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::api::object::Object;

@@ -25,9 +25,10 @@ mod undo_on_failure;
 pub mod writing_verb;
 
 use crate::cli::{Arguments, Verb};
+use crate::cluster::access::Access;
 use crate::cluster::kubeconfig::contexts::select_contexts;
 use crate::cluster::notice::Listener;
-use crate::cluster::source::{Access, ContextSource, Source};
+use crate::cluster::source::{ContextSource, Source};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::finding::{Finding, Reason, Severity};
@@ -72,7 +73,7 @@ fn is_stream(verb: &Verb, output: &OutputForm) -> bool {
 
 async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome, Error> {
     match verb {
-        Verb::List(request) if !request.contexts.is_empty() => {
+        Verb::List(request) if !context.contexts.is_empty() => {
             Box::pin(list::contexts::run(request, context, ui)).await
         }
         Verb::List(request) if request.watch => Box::pin(list::watch::run(request, context, ui)).await,
@@ -114,7 +115,12 @@ fn named_contexts(
             if let Some(other) = other {
                 return Err(Error::usage(format!("--contexts cannot be used with {other}")));
             }
-            let selected = select_contexts(&request.contexts, &access.overrides, &world.environment)?;
+            let selected = select_contexts(
+                &request.contexts,
+                &access.kubeconfig,
+                &access.overrides,
+                &world.environment,
+            )?;
             for (name, same) in selected.same {
                 let note = format!("left out, because {same} has the same server, user and namespace");
                 messages.finding(&Finding::note(Reason::Skipped, note).about(format!("context {name}")));
@@ -133,13 +139,19 @@ pub async fn run(
 ) -> Exit {
     let messages = MessageWriter::new(world.err.clone(), &world.environment, arguments.common.color);
     let Arguments { verb, common } = &arguments;
-    let opened = Inputs::read(&arguments, world).and_then(|inputs| {
+    let opened = Inputs::read(&arguments, world).and_then(|mut inputs| {
+        let mut names = named_contexts(verb, &inputs.access, world, &messages)?;
+        let selects_contexts = matches!(verb, Verb::List(_));
+        if let (true, [only]) = (selects_contexts, names.as_slice()) {
+            // One context is as `--context`.
+            inputs.access = inputs.access.to_context(only);
+            names.clear();
+        }
         let access = &inputs.access;
         if access.snapshot.is_none() {
             messages.set_cluster_flags(access.overrides.cluster_flags());
         }
-        let names = named_contexts(verb, access, world, &messages)?;
-        let is_all = matches!(verb, Verb::List(_)) && !names.is_empty();
+        let is_all = selects_contexts && !names.is_empty();
         let own = (!is_all).then(|| open(access, world, listener(messages.clone(), None))).transpose()?;
         let open = |name: String| {
             let listener = listener(messages.clone(), Some(name.clone()));

@@ -191,3 +191,24 @@ async fn flags_for_one_cluster_are_refused() {
     );
     assert!(eu.sim.requests().is_empty());
 }
+
+/// A context that the patterns select alone is as `--context`: no column, no field and no request more.
+#[tokio::test]
+async fn one_context_is_listed_as_with_its_name() {
+    let mut held = complete("web", "web:1");
+    held["spec"]["paused"] = true.into();
+    held["status"]["updatedReplicas"] = 1.into();
+    let [eu, us] = [serve(&[held]), serve(&[])];
+    let kubeconfig = kubeconfig(&[("eu", &eu, "admin"), ("us", &us, "admin")]);
+    for form in [&[][..], &["-o", "json"], &["-o", "name"]] {
+        let one = list(&kubeconfig, &[&["deploy", "--contexts", "e*"], form].concat()).await;
+        let requests = eu.lines();
+        eu.sim.forget_requests();
+        let named = list(&kubeconfig, &[&["deploy", "--context", "eu"], form].concat()).await;
+        assert_eq!((&one.transcript, one.exit), (&named.transcript, named.exit), "{form:?}");
+        assert!(one.transcript.contains("web") && !one.transcript.contains("CONTEXT"), "{}", one.transcript);
+        assert_eq!(requests, eu.lines(), "{form:?}");
+        eu.sim.forget_requests();
+    }
+    assert!(us.sim.requests().is_empty());
+}

@@ -29,6 +29,7 @@ use self::body::ResponseBody;
 use self::client::CurrentClient;
 use self::request_error::Timeouts;
 use self::response_log::ResponseLog;
+use super::access::Access;
 use super::credential::PluginContext;
 use super::credential::exec_plugin::PluginRuns;
 use super::kubeconfig;
@@ -84,13 +85,9 @@ impl Cluster {
     ///
     /// # Errors
     /// A usage or file error when the kubeconfig and the flags do not select a server and a user.
-    pub fn open(
-        overrides: &Overrides,
-        plugin_runs: PluginRuns,
-        world: &World,
-        listener: Listener,
-    ) -> Result<Self> {
-        let mut endpoint = kubeconfig::endpoint(overrides, &world.environment)?;
+    pub fn open(access: &Access, world: &World, listener: Listener) -> Result<Self> {
+        let overrides = &access.overrides;
+        let mut endpoint = kubeconfig::endpoint(&access.kubeconfig, overrides, &world.environment)?;
         let url = kubeconfig::server_url(&endpoint)?;
         let proxy = kubeconfig::proxy_for(&url, endpoint.cluster.proxy_url.as_deref(), &world.environment)?;
         let is_loopback = kubeconfig::is_this_machine(&url) && proxy.is_none();
@@ -112,7 +109,7 @@ impl Cluster {
             stdin_is_terminal: world.stdin_is_terminal,
             limit: Timeouts::new(overrides.request_timeout).request,
             listener,
-            runs: plugin_runs,
+            runs: access.plugin_runs.clone(),
         };
         Ok(Self::new(server, overrides, plugin_context, world.clock))
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use kube::config::Kubeconfig;
 
-use super::files;
+use super::SharedKubeconfig;
 use super::overrides::Overrides;
 use crate::error::{Error, Result};
 use crate::model::text::wildcard::matches;
@@ -26,10 +26,11 @@ pub struct SelectedContexts {
 /// When a file cannot be read, and when a pattern matches no context.
 pub fn select_contexts(
     patterns: &[String],
+    kubeconfig: &SharedKubeconfig,
     overrides: &Overrides,
     environment: &Environment,
 ) -> Result<SelectedContexts> {
-    select(patterns, &files::read(overrides.kubeconfig.as_deref(), environment)?)
+    select(patterns, kubeconfig.read(overrides, environment)?)
 }
 
 fn select(patterns: &[String], kubeconfig: &Kubeconfig) -> Result<SelectedContexts> {
@@ -57,12 +58,10 @@ fn select(patterns: &[String], kubeconfig: &Kubeconfig) -> Result<SelectedContex
         let place = context.zip(server).map(|(context, server)| {
             (server, context.user.as_deref(), context.namespace.as_deref().unwrap_or("default"))
         });
-        match place.and_then(|place| known.insert(place, &named.name).map(|first| (place, first))) {
-            Some((place, first)) => {
-                known.insert(place, first);
-                selected.same.push((named.name.clone(), first.clone()));
-            }
-            None => selected.names.push(named.name.clone()),
+        let name = &named.name;
+        match place.map(|place| *known.entry(place).or_insert(name)).filter(|first| *first != name) {
+            Some(first) => selected.same.push((name.clone(), first.clone())),
+            None => selected.names.push(name.clone()),
         }
     }
     if selected.names.is_empty() {

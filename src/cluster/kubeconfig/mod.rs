@@ -12,6 +12,7 @@ pub(super) use server::{is_this_machine, proxy_for, server_url, withhold_credent
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
 
@@ -20,12 +21,38 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::secret::{MASK, without_url_secrets};
 use crate::world::Environment;
 
+/// The kubeconfig, which the clusters of one command share: its files are read once.
+#[derive(Clone, Default)]
+pub struct SharedKubeconfig(Arc<OnceLock<Result<Kubeconfig>>>);
+
+/// Omits the credentials.
+impl fmt::Debug for SharedKubeconfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SharedKubeconfig")
+    }
+}
+
+impl SharedKubeconfig {
+    /// Returns the kubeconfig. Reads its files at the first call.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is not a kubeconfig.
+    fn read(&self, overrides: &Overrides, environment: &Environment) -> Result<&Kubeconfig> {
+        let read = || files::read(overrides.kubeconfig.as_deref(), environment);
+        self.0.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+}
+
 /// Selects the cluster and the user.
 ///
 /// # Errors
 /// When a file cannot be read, or a selected context, cluster or user does not exist.
-pub(super) fn endpoint(overrides: &Overrides, environment: &Environment) -> Result<Endpoint> {
-    let kubeconfig = files::read(overrides.kubeconfig.as_deref(), environment)?;
+pub(super) fn endpoint(
+    kubeconfig: &SharedKubeconfig,
+    overrides: &Overrides,
+    environment: &Environment,
+) -> Result<Endpoint> {
+    let kubeconfig = kubeconfig.read(overrides, environment)?;
     let missing = if overrides.kubeconfig.is_none() { files::missing(environment) } else { Vec::new() };
     decide(kubeconfig, overrides, of_this_pod(environment), &missing)
 }
@@ -100,7 +127,7 @@ impl fmt::Debug for Endpoint {
 /// `$KUBECONFIG` that do not exist. In a pod, a context without a namespace has that of the pod
 /// (`DeferredLoadingClientConfig.Namespace`).
 fn decide(
-    kubeconfig: Kubeconfig,
+    kubeconfig: &Kubeconfig,
     overrides: &Overrides,
     mounted: Option<Endpoint>,
     missing: &[PathBuf],
@@ -128,22 +155,22 @@ fn decide(
     Ok(endpoint)
 }
 
-fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endpoint> {
-    let context_name = overrides.context.clone().or(kubeconfig.current_context);
-    let context = match &context_name {
+fn from_kubeconfig(kubeconfig: &Kubeconfig, overrides: &Overrides) -> Result<Endpoint> {
+    let context_name = overrides.context.as_ref().or(kubeconfig.current_context.as_ref());
+    let context = match context_name {
         None => Context::default(),
         Some(name) => {
-            let found = kubeconfig.contexts.into_iter().find(|named| named.name == *name);
-            found.ok_or_else(|| no_such("context", name))?.context.unwrap_or_default()
+            let found = kubeconfig.contexts.iter().find(|named| named.name == *name);
+            found.ok_or_else(|| no_such("context", name))?.context.clone().unwrap_or_default()
         }
     };
     let cluster_name = overrides.cluster.clone().unwrap_or(context.cluster);
-    let cluster = kubeconfig.clusters.into_iter().find(|named| named.name == cluster_name);
+    let cluster = kubeconfig.clusters.iter().find(|named| named.name == cluster_name);
     let is_needed = overrides.cluster_info.server.is_none() || overrides.cluster.is_some();
     if cluster.is_none() && !cluster_name.is_empty() && is_needed {
         return Err(no_such("cluster", &cluster_name));
     }
-    let cluster = cluster.and_then(|named| named.cluster).unwrap_or_default();
+    let cluster = cluster.and_then(|named| named.cluster.clone()).unwrap_or_default();
     // The service account of a pod must not stand in for what was chosen.
     let is_missing = match &overrides.context {
         _ if cluster.server.is_some() || overrides.cluster_info.server.is_some() => None,
@@ -157,7 +184,7 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
         return Err(Error::usage(message).hint("kubectl config get-contexts"));
     }
     let user_name = overrides.user.clone().or(context.user);
-    let user = kubeconfig.auth_infos.into_iter().find(|named| Some(&named.name) == user_name.as_ref());
+    let user = kubeconfig.auth_infos.iter().find(|named| Some(&named.name) == user_name.as_ref());
     // As in kubectl, a context may refer to a missing user: an authenticating proxy needs no
     // credentials. A user that a flag selects must exist.
     if let (None, Some(name)) = (&user, &overrides.user) {
@@ -165,7 +192,7 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
     }
     Ok(Endpoint {
         cluster,
-        user: user.and_then(|named| named.auth_info).unwrap_or_default(),
+        user: user.and_then(|named| named.auth_info.clone()).unwrap_or_default(),
         namespace: context.namespace,
         source: context_name
             .map_or_else(|| "the command line".to_owned(), |name| format!("context {name:?}")),
@@ -225,6 +252,21 @@ fn no_such(what: &str, name: &str) -> Error {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_files_are_read_once() {
+        let path = std::env::temp_dir().join(format!("rollout2-kubeconfig-{}", std::process::id()));
+        std::fs::write(&path, "current-context: first").unwrap();
+        let overrides = Overrides { kubeconfig: Some(path.clone()), ..Overrides::default() };
+        let shared = SharedKubeconfig::default();
+        let current = |shared: SharedKubeconfig| {
+            shared.read(&overrides, &Environment::default()).unwrap().current_context.clone().unwrap()
+        };
+        assert_eq!(current(shared.clone()), "first");
+        std::fs::write(&path, "current-context: second").unwrap();
+        assert_eq!(current(shared), "first");
+        std::fs::remove_file(path).unwrap();
+    }
+
     const TWO_CLUSTERS: &str = "
 current-context: shop
 contexts:
@@ -243,7 +285,7 @@ users:
 ";
 
     fn decided(overrides: &Overrides) -> Result<Endpoint> {
-        decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, None, &[])
+        decide(&Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, None, &[])
     }
 
     fn named(context: Option<&str>, cluster: Option<&str>, user: Option<&str>) -> Overrides {
@@ -286,7 +328,7 @@ users:
     #[test]
     fn the_service_account_of_the_pod_replaces_no_cluster_that_was_chosen() {
         let decided = |overrides: &Overrides| {
-            decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, Some(pod()), &[])
+            decide(&Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, Some(pod()), &[])
         };
         for (overrides, message) in [
             (named(Some("empty"), None, None), "the cluster \"addressless\" of the kubeconfig has no server"),
@@ -322,7 +364,7 @@ users:
             ("shop", Some(pod()), Some("shop")),
         ] {
             let kubeconfig = Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap();
-            let endpoint = decide(kubeconfig, &named(Some(context), None, None), mounted, &[]).unwrap();
+            let endpoint = decide(&kubeconfig, &named(Some(context), None, None), mounted, &[]).unwrap();
             assert_eq!(endpoint.namespace.as_deref(), expected, "{context}");
             assert_eq!(endpoint.cluster.server.as_deref(), Some("https://near"));
         }
@@ -332,7 +374,7 @@ users:
     fn an_authority_and_no_verification_exclude_each_other() {
         let both = TWO_CLUSTERS.replace("tls-server-name", "insecure-skip-tls-verify: true, tls-server-name");
         let decided =
-            |overrides: &Overrides| decide(Kubeconfig::from_yaml(&both).unwrap(), overrides, None, &[]);
+            |overrides: &Overrides| decide(&Kubeconfig::from_yaml(&both).unwrap(), overrides, None, &[]);
         let error = decided(&Overrides::default()).unwrap_err();
         let message = "specifying a root certificates file with the insecure flag is not allowed";
         assert_eq!((error.to_string().as_str(), error.exit().code()), (message, 2));
@@ -378,17 +420,17 @@ users:
 
     #[test]
     fn without_a_kubeconfig_the_service_account_of_the_pod_is_used() {
-        let endpoint = decide(Kubeconfig::default(), &Overrides::default(), Some(pod()), &[]).unwrap();
+        let endpoint = decide(&Kubeconfig::default(), &Overrides::default(), Some(pod()), &[]).unwrap();
         assert_eq!(endpoint.cluster.server.as_deref(), Some("https://pod"));
         let endpoint =
-            decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), Some(pod()), &[]);
+            decide(&Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), Some(pod()), &[]);
         assert_eq!(endpoint.unwrap().cluster.server.as_deref(), Some("https://near"));
         for (missing, words, exit) in [
             (&[][..], "no kubeconfig has a current context", 1),
             (&["/a".into()], "the file /a in $KUBECONFIG does not exist", 2),
             (&["/a".into(), "/b".into()], "the files /a, /b in $KUBECONFIG do not exist", 2),
         ] {
-            let error = decide(Kubeconfig::default(), &Overrides::default(), None, missing).unwrap_err();
+            let error = decide(&Kubeconfig::default(), &Overrides::default(), None, missing).unwrap_err();
             assert_eq!(error.to_string(), format!("no cluster is configured: {words}"));
             assert_eq!(error.exit().code(), exit);
         }

@@ -4,8 +4,9 @@
 use std::ffi::OsString;
 
 use crate::cli::preview::PreviewArgs;
+use crate::cluster::access::Access;
 use crate::cluster::concurrent::concurrently;
-use crate::cluster::source::{Access, Cluster};
+use crate::cluster::source::Cluster;
 use crate::command::context::Context;
 use crate::command::targets::manifest::short_name;
 use crate::error::{Error, ErrorKind, Result};

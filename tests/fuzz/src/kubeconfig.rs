@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use rollout2::cluster::access::Access;
 use rollout2::cluster::kubeconfig::overrides::Overrides;
 use rollout2::cluster::kubeconfig::{KubeconfigList, names};
 use rollout2::cluster::notice::Listener;
-use rollout2::cluster::source::Access;
 use rollout2::cluster::source::Source;
 use rollout2::error::Error;
 use rollout2::world::{Clock, Signals, Stream, World};

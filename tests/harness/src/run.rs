@@ -6,8 +6,9 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::jiff::Timestamp;
+use rollout2::cluster::access::Access;
 use rollout2::cluster::notice::Listener;
-use rollout2::cluster::source::{self, Access, Source};
+use rollout2::cluster::source::{self, Source};
 use rollout2::error::Error;
 use rollout2::world::process::Processes;
 use rollout2::world::{Clock, Signals, Stream, Terminal, World};
