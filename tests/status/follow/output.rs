@@ -29,6 +29,39 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     assert!(elapsed.is_sorted(), "{elapsed:?}");
 }
 
+/// Restarts, evidence of pulls and elapsed time change nothing that a status has.
+#[tokio::test(start_paused = true)]
+async fn no_status_is_repeated_while_nothing_changes() {
+    for tag in ["bad", "config", "crash", "notready", "oom"] {
+        let cluster = Cluster::simulated().start();
+        let workloads = [
+            cluster.deployment(3, &json!({})),
+            cluster.stateful_set(3, &json!({})),
+            cluster.daemon_set(&json!({})),
+        ];
+        cluster.advance(30).await;
+        for workload in &workloads {
+            cluster.editor().set_image(workload, &format!("app:2.0-{tag}"));
+        }
+        cluster.advance(60).await;
+        let output = cluster.status("all -o json --timeout 60s").await;
+        let mut statuses = std::collections::BTreeMap::<String, Vec<Value>>::new();
+        for mut line in lines(&output.stdout).into_iter().filter(|line| line["event"] == "status") {
+            for volatile in ["time", "elapsedMilliseconds"] {
+                line.as_object_mut().unwrap().remove(volatile);
+            }
+            statuses.entry(line["workload"]["kind"].to_string()).or_default().push(line);
+        }
+        assert_eq!(statuses.len(), 3, "{}", output.transcript);
+        for (kind, statuses) in &statuses {
+            assert!(statuses.windows(2).all(|pair| pair[0] != pair[1]), "{tag}, {kind}: {}", output.stdout);
+            // A container in a crash loop is counted as ready between two crashes, and a stamp makes a rollout stuck once.
+            let most = if ["crash", "oom"].contains(&tag) { 8 } else { 2 };
+            assert!(statuses.len() <= most, "{tag}, {kind}: {} statuses: {}", statuses.len(), output.stdout);
+        }
+    }
+}
+
 /// Writes a log for the previous instance of every container.
 fn write_logs(cluster: &Cluster) {
     let write = FaultAction::write_before(|store| {
