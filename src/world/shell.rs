@@ -35,8 +35,8 @@ pub enum ShellOutcome {
 ///
 /// A thread waits for the process instead of the runtime, so that a test's paused clock does not advance while it runs.
 ///
-/// On Windows only the shell is killed: to kill the processes that it started needs a job object, and so unsafe code or another
-/// crate.
+/// On Windows `taskkill` kills the shell and the processes below it, without those whose parent has exited. A job object would
+/// find these too, but needs unsafe code or another crate.
 ///
 /// # Errors
 /// When the shell cannot be started.
@@ -137,9 +137,12 @@ impl Pieces {
     }
 }
 
-/// The process group of a shell, which is killed when dropped before the shell exited.
+/// The process group of a shell, on Windows the tree of its processes, which is killed when dropped before the shell exited.
 struct ProcessGroup {
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has groups of processes"))]
+    #[cfg_attr(
+        not(any(unix, windows)),
+        expect(dead_code, reason = "nothing kills a process with its children")
+    )]
     leader: Option<u32>,
 }
 
@@ -162,6 +165,13 @@ impl Drop for ProcessGroup {
             if let Some(leader) = leader {
                 let _ = kill_process_group(leader, Signal::KILL); // it may have exited
             }
+        }
+        // The thread that waits for the shell has its handle, so that no other process gets its id.
+        #[cfg(windows)]
+        if let Some(leader) = self.leader {
+            let mut command = Command::new("taskkill");
+            command.args(["/F", "/T", "/PID", &leader.to_string()]);
+            let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         }
     }
 }
