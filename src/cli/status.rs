@@ -75,6 +75,15 @@ pub struct StatusArgs {
     #[arg(long, conflicts_with = "output")]
     pub pods: bool,
 
+    /// Which last log lines to print: those of containers that failed, or none
+    ///
+    /// Containers that crashed, and those that run and are not ready, after 10s or at the end. Secrets are masked.
+    #[arg(
+        long, value_name = "WHEN", value_parser = words(LOGS), action = ArgAction::Set, default_value = "failed",
+        hide_short_help = true
+    )]
+    logs: bool,
+
     /// The output format: json is one document per line for each change, then one with the verdict
     ///
     /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and
@@ -199,10 +208,16 @@ impl StatusArgs {
             undo_to: selected(self.undo_to.as_ref()).cloned(),
             release_since: self.since,
             replace_stuck_pods: self.replace_stuck_pods,
+            without_logs: !self.logs,
             ..self.timeouts.options()
         })
     }
 }
+
+const LOGS: &Words<bool> = &[
+    ("failed", "Of containers that crashed, or that run and are not ready", true),
+    ("never", "None", false),
+];
 
 const GOALS: &Words<Goal> = &[
     ("updated", "The desired number of pods run the current revision", Goal::Updated),

@@ -22,6 +22,9 @@ use crate::world::{Signals, Terminal};
 /// terminal shows only a few frames per second.
 const REDRAW_DELAY: Duration = Duration::from_millis(100);
 
+/// How long the end of a command waits for logs after a signal.
+const LOGS_AFTER_SIGNAL: Duration = Duration::from_secs(1);
+
 /// Executes the tasks of an engine, and shows its reports. Its requests live for `'a`.
 pub(super) trait Executor<'a, E: Engine> {
     /// Whether the requests in flight are awaited even if the engine is finished, because they may be writes. Otherwise
@@ -177,7 +180,7 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
         Now { elapsed: self.started.elapsed(), server_time: self.source.now() }
     }
 
-    /// Runs until the engine is finished and the logs that it requested were read, or until a signal.
+    /// Runs until the engine is finished and the logs that it requested were read, or until a signal and a moment for the logs.
     ///
     /// `biased` takes the first event that is ready, in this order, so that a run can be repeated. Watches are last: they can
     /// always be ready, and would starve timers. A wait that is dropped loses no event.
@@ -228,14 +231,16 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
             }
             self.redraw_if_due();
         }
-        // The logs that were requested usually explain a failure. After a signal only the result counts.
-        while !is_stopped
+        // The logs that were requested usually explain a failure. After a signal they have a moment.
+        let last = Instant::now() + LOGS_AFTER_SIGNAL;
+        while signals < 2
             && (!self.requests.reads.is_empty()
                 || self.observer.as_ref().is_some_and(Observer::is_reading_logs))
         {
             let mut changes = tokio::select! {
                 biased;
                 _ = stops.next() => break,
+                () = sleep_until(last), if is_stopped => break,
                 read = next_of(&mut self.requests.reads) => read,
                 changes = next_changes(&mut self.observer) => changes,
             };

@@ -154,7 +154,7 @@ async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &
             }
             ui.messages.lines(stale_configuration(target.workload(), &stale, now.server_time));
         } else if let Some(view) = target.view(now.server_time) {
-            let document = json::document(&view, &stale);
+            let document = json::document(&view, |cause| target.log_for(cause), &stale);
             match following.output {
                 OutputForm::Template(_) => documents.push(document),
                 form => ui.out_streamed(&document, form),
@@ -207,7 +207,7 @@ impl<'a> Executor<'a, Follower> for Once<'a> {
         });
     }
 
-    /// Reads the log of a crashing pod if there is one target only, because each log takes a request.
+    /// Reads the log of a broken pod if there is one target only, because each log takes a request.
     fn execute(
         &mut self,
         (id, task): (TargetId, FollowRequest),

@@ -169,9 +169,10 @@ pub(super) fn cause_lines<'a>(
 }
 
 /// Returns the evidence of a cause: the message of the kubelet or controller, or else the most important line of the
-/// container's log.
+/// container's log. An error in the log of a container that is not ready says more than the message about its probe.
 fn evidence<'a>(cause: &'a Cause, log: Option<&'a LogLines>) -> Option<&'a str> {
-    new_evidence(cause).or_else(|| log.and_then(LogLines::error_line)).map(str::trim)
+    let error = log.filter(|_| cause.id.keeps_unready()).and_then(LogLines::line_like_error);
+    error.or_else(|| new_evidence(cause)).or_else(|| log.and_then(LogLines::error_line)).map(str::trim)
 }
 
 #[cfg(test)]
@@ -186,6 +187,23 @@ mod tests {
             ("\"a\" may require 'docker login'", "`\"a\" may require 'docker login'`"),
         ] {
             assert_eq!(quoted(text), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_in_the_log_of_an_unready_container_comes_before_the_message_of_its_probe() {
+        let log =
+            |line: &str| LogLines { pod: "w".into(), container: "app".into(), lines: vec![line.into()] };
+        let (error, other) = (log("x509: unknown authority, error"), log("GET /healthz"));
+        let probe = "HTTP probe failed with statuscode: 503";
+        for (id, log, expected) in [
+            (CauseId::ReadinessProbe, None, probe),
+            (CauseId::ReadinessProbe, Some(&other), probe),
+            (CauseId::ReadinessProbe, Some(&error), "x509: unknown authority, error"),
+            (CauseId::LivenessProbe, Some(&error), probe),
+        ] {
+            let cause = Cause { evidence: Some(probe.to_owned()), ..Cause::new(id, "probe") };
+            assert_eq!(evidence(&cause, log), Some(expected));
         }
     }
 

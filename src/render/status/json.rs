@@ -6,6 +6,8 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::hints;
+use crate::model::cause::Cause;
+use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
 use crate::model::follow::{
     FollowedTarget, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetResult,
@@ -78,7 +80,8 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     // Of a target that was never observed completely only the workload is known.
     let alone = || RolloutView::of(&Observation::of_alone(target.workload().clone()), now);
     let view = target.view(now);
-    let mut facts = rollout_json(&view.clone().unwrap_or_else(alone));
+    let log_of = |cause: &_| target.log_for(cause);
+    let mut facts = rollout(&view.clone().unwrap_or_else(alone), log_of);
     if let Some(result) = target.result() {
         let message = facts["message"].take();
         merge(&mut facts, result_json(target, result));
@@ -92,9 +95,28 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
         facts["hint"] = first.or_else(hold).or_else(take_back).into();
     }
     if let (Some(rollback), Some(Value::Object(result))) = (target.rollback(), facts.get_mut("rollback")) {
-        result.insert("causes".to_owned(), rollback.causes.iter().map(cause_json).collect());
+        result.insert(
+            "causes".to_owned(),
+            rollback.causes.iter().map(|cause| with_log(cause, log_of(cause))).collect(),
+        );
     }
     facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
+    facts
+}
+
+/// Returns what is said of a rollout everywhere, with the lines of logs in its causes.
+fn rollout<'l>(view: &RolloutView, log_of: impl Fn(&Cause) -> Option<&'l LogLines>) -> Value {
+    let mut facts = rollout_json(view);
+    facts["causes"] = view.causes.iter().map(|cause| with_log(cause, log_of(cause))).collect();
+    facts
+}
+
+/// Returns a cause with the line of its container's log that explains it best, if the log was read.
+fn with_log(cause: &Cause, log: Option<&LogLines>) -> Value {
+    let mut facts = cause_json(cause);
+    if let Some(line) = log.and_then(LogLines::error_line) {
+        facts["logLine"] = line.into();
+    }
     facts
 }
 
@@ -137,11 +159,15 @@ fn rollback(target: &FollowedTarget, result: &RollbackResult) -> Value {
     json!({"toRevision": to, "outcome": outcome, "reason": reason})
 }
 
-/// Returns the status of one workload as JSON, with the ConfigMaps and Secrets of which pods have earlier
-/// values.
+/// Returns the status of one workload as JSON, with the log of each cause if it was read, and the ConfigMaps and Secrets of
+/// which pods have earlier values.
 #[must_use]
-pub fn document(view: &RolloutView, stale: &[StaleConfiguration]) -> Value {
-    let mut facts = rollout_json(view);
+pub fn document<'l>(
+    view: &RolloutView,
+    log_of: impl Fn(&Cause) -> Option<&'l LogLines>,
+    stale: &[StaleConfiguration],
+) -> Value {
+    let mut facts = rollout(view, log_of);
     facts["remarks"] = remarks_json(&view.workload, stale);
     json::document("Status", facts)
 }

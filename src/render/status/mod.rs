@@ -77,8 +77,9 @@ pub fn print(
         }
         Report::Log(_) if target.options().once => {}
         Report::Log(log) => {
-            // The line above may be that of another crash.
-            let has_others = target.causes().filter(|cause| cause.id.ends_container()).count() > 1;
+            // The line above may be that of another cause.
+            let has_log = |cause: &&Cause| cause.id.ends_container() || cause.id.keeps_unready();
+            let has_others = target.causes().filter(has_log).count() > 1;
             let mut causes = target.causes().filter(|cause| has_others && target.log_for(cause) == Some(log));
             if let Some(cause) = causes.next() {
                 ui.messages.line(&cause_line(cause, target.workload(), names));

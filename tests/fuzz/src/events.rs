@@ -28,7 +28,7 @@ pub fn one(data: &[u8]) {
     }) {
         assert!(!line.text().contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
     }
-    let line = status::json::document(&view, &[]).to_string();
+    let line = status::json::document(&view, |_| None, &[]).to_string();
     assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
 }
 

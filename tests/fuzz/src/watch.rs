@@ -50,7 +50,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
         cause_in_width(cause, cause.evidence.as_deref(), &observed.workload, names, size.width.into())
     });
     assert!(lines.all(|line| !line.text().contains('\n')));
-    assert!(status::json::document(&view, &[]).to_string().ends_with('}'));
+    assert!(status::json::document(&view, |_| None, &[]).to_string().ends_with('}'));
     let layout = TableLayout { form: &OutputForm::Text, namespaces: false, headers: true, width: None };
     let table = rollout2::render::line::text_of(&history::table(&History::of(&observed, now), layout), false);
     assert_eq!(table.lines().count(), 2 + observed.revisions.len(), "{table}");

@@ -159,6 +159,82 @@ async fn the_last_log_lines_of_a_crash_follow_its_cause() {
     assert_eq!(log_requests[0].query.get("previous"), "false");
 }
 
+/// The requests for logs.
+fn log_requests(cluster: &Cluster) -> usize {
+    cluster.sim.requests().iter().filter(|request| request.path.ends_with("/log")).count()
+}
+
+/// The probe says that the container is not ready, and only the log says why.
+#[tokio::test(start_paused = true)]
+async fn the_log_of_a_container_that_is_not_ready_is_printed() {
+    for (args, exit, requests) in [
+        ("--timeout 60s", 3, 1),
+        ("--timeout 3s", 3, 1),
+        ("--fail-on not-ready=2s --timeout 60s", 4, 1),
+        ("--watch=false", 3, 1),
+        ("--timeout 60s --logs never", 3, 0),
+        ("--watch=false --logs=never", 3, 0),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+        cluster.editor().set_image(&web, "app:2.0-notready");
+        cluster.advance(30).await;
+        let output = cluster.status(&format!("deployment/web {args}")).await;
+        output.ends(exit);
+        assert_eq!(log_requests(&cluster), requests, "{args}: {}", output.transcript);
+        let at = |text: &str| output.stderr.find(text);
+        let (cause, log) = (at("app: runs, but is not ready"), at(" app| app: waiting for the cache"));
+        assert_eq!(log.is_some(), requests == 1, "{args}: {}", output.transcript);
+        assert!(
+            requests == 0 || cause < log && log < at("error: ").or(Some(usize::MAX)),
+            "{}",
+            output.transcript
+        );
+        let output = cluster.status(&format!("deployment/web -o json {args}")).await;
+        let last: Value =
+            serde_json::from_str(output.stdout.lines().last().unwrap_or_default()).unwrap_or_default();
+        let document = if args.contains("watch") {
+            serde_json::from_str(&output.stdout).unwrap()
+        } else {
+            last["workloads"][0].clone()
+        };
+        let line = document["causes"][0].get("logLine").and_then(Value::as_str);
+        assert_eq!(line, (requests == 1).then_some("app: waiting for the cache"), "{}", output.stdout);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_container_that_becomes_ready_takes_no_request_for_its_log() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.editor().set_image(&web, "app:2.0-slow");
+    cluster.status("deployment/web --timeout 5m").await.ends(0);
+    assert_eq!(log_requests(&cluster), 0);
+}
+
+/// A log that does not come holds up an interrupted command for a second.
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_command_prints_a_log_that_comes_at_once() {
+    for (delay, has_log) in [(200, true), (3_000, false)] {
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+        cluster.editor().set_image(&web, "app:2.0-notready");
+        cluster.advance(30).await;
+        let slow = FaultAction::Delay(Duration::from_millis(delay));
+        cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), slow));
+        let (send, numbers) = tokio::sync::watch::channel(0);
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            send.send(2).unwrap();
+            tokio::time::sleep(Duration::from_secs(60)).await;
+        });
+        let started = tokio::time::Instant::now();
+        let output = cluster.command(["status", "deployment/web"]).signals(numbers).run_async().await;
+        output.ends(130);
+        let log = output.stderr.find(" app| app: waiting for the cache");
+        assert_eq!(log.is_some(), has_log, "{}", output.transcript);
+        assert!(log < output.stderr.find("interrupted"), "{}", output.transcript);
+        assert!(started.elapsed() < Duration::from_millis(2_100), "{:?}", started.elapsed());
+    }
+}
+
 /// Two containers crash at once, and their logs arrive after both causes.
 #[tokio::test(start_paused = true)]
 async fn the_log_of_each_of_two_crashes_is_below_its_own_cause() {

@@ -1,4 +1,4 @@
-//! The last log lines of containers that crashed.
+//! The last log lines of containers that crashed, or that run and are not ready.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,19 @@ pub struct LogRef {
 }
 
 impl LogRef {
-    /// Returns the container log to read for a cause, if its container crashed: the log of the previous instance only
-    /// while another one runs.
+    /// Returns the container log to read for a cause: of a container that crashed, that of the previous instance only while
+    /// another one runs; of one that runs and is not ready, that of the present instance.
     pub(crate) fn of(cause: &Cause) -> Option<Self> {
         let has_ended = !cause.is_running || cause.restarts > 0;
         let crashed = cause.id.ends_container() && cause.id != CauseId::PostStartHook && has_ended;
+        let is_unready = cause.id.keeps_unready() && cause.is_running;
         let (pod, container) = (cause.pods.first()?.clone(), cause.container.clone()?);
-        crashed.then_some(Self { pod, container, previous: cause.is_running })
+        (crashed || is_unready).then_some(Self { pod, container, previous: crashed && cause.is_running })
+    }
+
+    /// Whether it is the log of a container that crashed, and not of one that runs.
+    pub(crate) fn is_of_crash(&self, cause: &Cause) -> bool {
+        self.previous || !cause.is_running
     }
 }
 
@@ -87,10 +93,16 @@ fn looks_like_error(line: &str) -> bool {
 }
 
 impl LogLines {
-    /// Returns the line that explains the crash best.
+    /// Returns the line that explains the problem of the container best.
     #[must_use]
     pub fn error_line(&self) -> Option<&str> {
         error_line(self.lines.iter().map(String::as_str))
+    }
+
+    /// Returns that line if it looks like an error.
+    #[must_use]
+    pub fn line_like_error(&self) -> Option<&str> {
+        self.error_line().filter(|line| looks_like_error(line))
     }
 }
 
@@ -107,7 +119,7 @@ impl ContainerLogs {
         is_new
     }
 
-    /// Returns the last log lines of the container that the cause is about, if it crashed and they were read.
+    /// Returns the last log lines of the container that the cause is about, if they were read.
     #[must_use]
     pub fn of(&self, cause: &Cause) -> Option<&LogLines> {
         LogRef::of(cause)?;

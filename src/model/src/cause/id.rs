@@ -316,6 +316,12 @@ impl CauseId {
         matches!(self, Self::QuotaExceeded | Self::AdmissionRefused)
     }
 
+    /// Whether a container with the cause runs, and its own output may say why it is not ready.
+    #[must_use]
+    pub fn keeps_unready(self) -> bool {
+        matches!(self, Self::ReadinessProbe | Self::NotReady | Self::StartupProbe | Self::InitRunning)
+    }
+
     /// Whether a cause ends its container again and again.
     #[must_use]
     pub fn ends_container(self) -> bool {

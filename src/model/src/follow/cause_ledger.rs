@@ -17,6 +17,9 @@ const ABSENCE_GRACE: Duration = Duration::from_secs(10);
 /// The shortest time between two reports of one cause, because pods join one by one.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
+/// How long a container must have been unready, as far as this process saw, before its log is read. It often becomes ready.
+const UNREADY_BEFORE_LOG: Duration = Duration::from_secs(10);
+
 /// The causes of one rollout.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CauseLedger {
@@ -30,6 +33,8 @@ pub(crate) struct CauseLedger {
 struct ReportedCause {
     reported: Cause,
     reported_at: Duration,
+    /// When it was reported first.
+    appeared_at: Duration,
     latest: Cause,
     /// The time since when the cause is absent, if it is.
     absent_since: Option<Duration>,
@@ -134,7 +139,7 @@ impl CauseLedger {
         }
     }
 
-    /// Records the line of a container's log that explains its crash, as the evidence of the cause that requested the log,
+    /// Records the line of a container's log that explains its problem, as the evidence of the cause that requested the log,
     /// unless a component has explained it.
     pub(crate) fn explain(&mut self, log: &LogLines) {
         for entry in self.reported.values_mut() {
@@ -146,6 +151,17 @@ impl CauseLedger {
                 }
             }
         }
+    }
+
+    /// Returns the logs that were not due before the rollout ended without success. They explain why.
+    pub(crate) fn take_logs_before_due(&mut self) -> Vec<LogRef> {
+        let present = self.reported.values_mut().filter(|entry| entry.absent_since.is_none());
+        let unread = present.filter(|entry| entry.requested_log.is_none()).filter_map(|entry| {
+            let log = LogRef::of(&entry.latest)?;
+            entry.requested_log = Some((log.clone(), entry.latest.restarts));
+            Some(log)
+        });
+        unread.collect()
     }
 
     /// Removes every absent cause without waiting for [`ABSENCE_GRACE`], because the goal is reached. Returns them as they
@@ -175,7 +191,7 @@ impl CauseLedger {
             }
             let is_new = !self.reported.contains_key(&key);
             let entry = self.reported.entry(key).or_insert_with(|| ReportedCause::new(cause, now));
-            let log = entry.renew(cause);
+            let log = entry.renew(cause, now);
             let reports = if log.is_some() { &mut with_log } else { &mut effects.reports };
             reports.extend(is_new.then(|| (cause.clone(), CauseChange::Appeared)));
             effects.tasks.extend(log);
@@ -227,6 +243,7 @@ impl ReportedCause {
         Self {
             reported,
             reported_at: now,
+            appeared_at: now,
             latest,
             absent_since: None,
             fatal: None,
@@ -235,14 +252,17 @@ impl ReportedCause {
         }
     }
 
-    /// Records that the cause is present. Returns the container log to read, if it was not requested yet.
-    fn renew(&mut self, cause: &Cause) -> Option<LogRef> {
+    /// Records that the cause is present. Returns the container log to read, if it is due and was not requested yet.
+    fn renew(&mut self, cause: &Cause, now: Duration) -> Option<LogRef> {
         // The kubelet gives the reason for a moment only, and then reports that it waits for the next try.
         let is_same = cause.detail.what == self.latest.detail.what; // the id and the container are
         let known = self.latest.evidence.take().filter(|_| is_same);
         let evidence = cause.evidence.clone().or(known);
         (self.latest, self.absent_since) = (Cause { evidence, ..cause.clone() }, None);
         let log = (LogRef::of(cause)?, cause.restarts);
+        if !log.0.is_of_crash(cause) && now < self.appeared_at + UNREADY_BEFORE_LOG {
+            return None;
+        }
         if let Some(before) = &self.requested_log {
             // The kubelet restarts a container at once after its first crash, so the log may be that of the next run.
             let may_be_of_next_run = before.1 == 0 && !before.0.previous;

@@ -6,6 +6,7 @@ use super::cause_ledger::CauseLedger;
 use super::options::{ExpectedRevision, FollowOptions, GoalState};
 use super::progress::{EtaEstimator, ProgressClock, Stability};
 use super::report::{CauseChange, FollowRequest, Outcome, Report};
+use crate::cause::container_logs::LogRef;
 use crate::cause::{Cause, causes_of, stuck_if};
 use crate::engine::{Effects, Now};
 use crate::kind::verdict::{Counts, RolloutState, Verdict};
@@ -94,26 +95,41 @@ impl Memory {
         let Effects { reports, tasks } =
             self.causes.record(&found, observation, allowed, grace, last_progress, now);
         let reports = reports.into_iter().map(|(cause, change)| Report::Cause { cause, change });
-        Effects { reports: reports.collect(), tasks: tasks.into_iter().map(FollowRequest::ReadLog).collect() }
+        Effects { reports: reports.collect(), tasks: requests(tasks, options) }
     }
 
-    /// Returns what is left to report before an outcome. When the goal is reached, these are the causes that are gone, and the
-    /// last line; of a failure the causes as they are now.
-    pub(super) fn report_end(&mut self, outcome: &Outcome, now: Duration) -> Vec<Report> {
+    /// Returns what is left to report and to read before an outcome. When the goal is reached, these are the causes that are
+    /// gone, and the last line; of a failure the causes as they are now; of one without success the logs that explain it.
+    pub(super) fn report_end(
+        &mut self,
+        outcome: &Outcome,
+        options: &FollowOptions,
+        now: Duration,
+    ) -> Effects<Report, FollowRequest> {
         let (causes, change) = match outcome {
             Outcome::Reached => (self.causes.remove_absent(), CauseChange::Gone),
             Outcome::Failed(_) => (self.causes.take_all_changed(now), CauseChange::Changed),
-            _ => return Vec::new(),
+            Outcome::TimedOut(_) | Outcome::Interrupted(_) | Outcome::Unfinished => {
+                (Vec::new(), CauseChange::Changed)
+            }
+            _ => return Effects::default(),
         };
         let causes = causes.into_iter().map(|cause| Report::Cause { cause, change });
         let last_line = self.status.last_line().filter(|_| *outcome == Outcome::Reached);
-        causes.chain(last_line).collect()
+        let logs = if *outcome == Outcome::Reached { Vec::new() } else { self.causes.take_logs_before_due() };
+        Effects { reports: causes.chain(last_line).collect(), tasks: requests(logs, options) }
     }
 
     /// Returns when elapsed time alone changes a decision about the rollout.
     pub(super) fn dues(&self) -> impl Iterator<Item = Duration> {
         self.stability.dues().into_iter().flatten().chain(self.causes.dues())
     }
+}
+
+/// Returns the requests to read logs; none with `--logs never`.
+fn requests(logs: Vec<LogRef>, options: &FollowOptions) -> Vec<FollowRequest> {
+    let logs = if options.without_logs { Vec::new() } else { logs };
+    logs.into_iter().map(FollowRequest::ReadLog).collect()
 }
 
 /// The status of a target that was reported last, and its lines since its last progress.

@@ -195,6 +195,8 @@ pub struct FollowOptions {
     pub release_since: Option<StartTime>,
     /// Whether to delete pods that block the rollback of a StatefulSet.
     pub replace_stuck_pods: bool,
+    /// Whether to read no container logs (`--logs never`).
+    pub without_logs: bool,
     /// The time limit for all targets together; none means no limit.
     pub timeout: Option<Duration>,
     /// Whether each target ends with its first evaluation (`--watch=false`): nothing is waited for.

@@ -471,7 +471,9 @@ impl FollowedTarget {
     }
 
     pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration) {
-        self.effects.reports.extend(self.memory.report_end(&outcome, elapsed));
+        let Effects { reports, tasks } = self.memory.report_end(&outcome, &self.options, elapsed);
+        self.effects.reports.extend(reports);
+        self.effects.tasks.extend(tasks);
         let result = match &self.rollback {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),

@@ -13,7 +13,7 @@ use super::target::{FollowedTarget, Stage};
 use crate::api::pod::Pod;
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::change::undo::{UndoOptions, take_back_command, undo};
-use crate::engine::{Now, PodRef};
+use crate::engine::{Effects, Now, PodRef};
 use crate::kind::Workload;
 use crate::kind::verdict::RolloutState;
 use crate::observation::Observation;
@@ -33,7 +33,9 @@ impl FollowedTarget {
             && !self.memory.causes.active().any(|cause| cause.id.ends_container());
         let rollback = self.rollback_after(&outcome);
         let rollback = rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
-        self.effects.reports.extend(self.memory.report_end(&outcome, elapsed));
+        let Effects { reports, tasks } = self.memory.report_end(&outcome, &self.options, elapsed);
+        self.effects.reports.extend(reports);
+        self.effects.tasks.extend(tasks);
         let result = self.result_with(outcome, elapsed);
         match rollback {
             Ok((start, revision)) => self.start_rollback(result, start, revision),

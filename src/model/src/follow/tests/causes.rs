@@ -112,6 +112,65 @@ fn a_log_that_may_be_of_the_run_after_the_crash_is_read_again() {
     assert_eq!(log_requests(&fixture).len(), 2);
 }
 
+/// A container without a probe that has run since the start and is not ready.
+fn unready() -> Value {
+    let mut container = running(0);
+    container["ready"] = json!(false);
+    container
+}
+
+/// Many containers become ready some seconds after the cause is found.
+#[test]
+fn the_log_of_a_container_that_is_not_ready_is_read_after_10_s() {
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&unready()));
+    fixture.pass(15);
+    assert_eq!(fixture.causes().len(), 1);
+    assert!(log_requests(&fixture).is_empty());
+    fixture.pass(15);
+    let log = LogRef { pod: "a".into(), container: "app".into(), previous: false };
+    assert_eq!(log_requests(&fixture), [&log]);
+    fixture.event(lines_of_a_log(&["x509: unknown authority, error", "GET /healthz 503"]));
+    fixture.pass(120);
+    assert_eq!(log_requests(&fixture), [&log], "once");
+    let [target] = fixture.follower.targets() else { panic!() };
+    let evidence: Vec<_> = target.causes().map(|cause| cause.evidence.as_deref()).collect();
+    assert_eq!(evidence, [Some("x509: unknown authority, error")]);
+}
+
+#[test]
+fn an_end_without_success_reads_the_log_of_a_container_that_is_not_ready() {
+    let timeout = |seconds| Some(Duration::from_secs(seconds));
+    let once = FollowOptions { once: true, ..FollowOptions::default() };
+    for (what, options, seconds, logs) in [
+        ("timed out", FollowOptions { timeout: timeout(15), ..FollowOptions::default() }, 15, 1),
+        ("timed out later", FollowOptions { timeout: timeout(60), ..FollowOptions::default() }, 60, 1),
+        (
+            "without logs",
+            FollowOptions { timeout: timeout(60), without_logs: true, ..FollowOptions::default() },
+            60,
+            0,
+        ),
+        ("read once", once, 0, 1),
+    ] {
+        let mut fixture = FollowerFixture::without_events(options, with_pod(&unready()));
+        if what == "read once" {
+            fixture.advance(20);
+        }
+        fixture.show();
+        fixture.pass(seconds);
+        assert!(fixture.outcome().is_some(), "{what}");
+        assert_eq!(log_requests(&fixture).len(), logs, "{what}");
+    }
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&unready()));
+    fixture.pass(15);
+    fixture.apply(LoopEvent::Stop(StopSignal::Interrupted));
+    assert_eq!(log_requests(&fixture).len(), 1);
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&unready()));
+    fixture.pass(15);
+    fixture.becomes(deployment(DONE).with_pod("a", 2, true, &running(0)));
+    assert_eq!((fixture.outcome(), log_requests(&fixture).len()), (Some(&Outcome::Reached), 0));
+}
+
 #[test]
 fn a_crash_with_another_exit_code_has_a_log_of_its_own() {
     let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&crashing(1)));
