@@ -1,7 +1,6 @@
 //! The flags that every verb takes: the namespace, recorded objects, colour, and kubectl's connection flags.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -44,12 +43,14 @@ pub struct CommonArgs {
 }
 
 /// The flags of every verb that a verb without a cluster accepts and hides: kubectl accepts them too.
+///
+/// clap copies their values to [`CommonArgs`], so they have the same types.
 #[derive(Debug, Args)]
 pub(super) struct UnusedArgs {
     #[arg(short, long, hide = true)]
     namespace: Option<String>,
-    #[arg(long, hide = true)]
-    from: Option<PathBuf>,
+    #[arg(long, hide = true, value_parser = input_path())]
+    from: Option<InputPath>,
 }
 
 const COLORS: &Words<Color> =

@@ -127,6 +127,9 @@ fn verbs_that_read_no_cluster_have_no_flags_about_one() {
     }
     // kubectl's own flags are accepted, as before.
     assert_eq!(help(&["version", "--context", "shop", "-n", "shop"]), help(&["version"]));
+    for words in [&["version"][..], &["explain"], &["completion", "bash"]] {
+        assert_eq!(help(&[words, &["--from", "snapshot.json"]].concat()), help(words)); // the parser panicked
+    }
 }
 
 #[test]
