@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::values::{Words, count, input_path, seconds_or_duration, words};
+use super::values::{Words, count, go_bool, input_path, seconds_or_duration, words};
 use crate::error::{Error, Result};
 use crate::model::text::untrusted;
 use crate::render::appearance::Color;
@@ -68,17 +68,8 @@ impl CommonArgs {
     /// # Errors
     /// When it is not a valid name.
     pub(super) fn validate(&self) -> Result<()> {
-        self.namespace().map_or(Ok(()), check_namespace)
+        self.namespace().map_or(Ok(()), untrusted::check_namespace_name)
     }
-}
-
-/// Checks a namespace. kubectl sends any name that a URL can contain, and finds nothing in it.
-fn check_namespace(namespace: &str) -> Result<()> {
-    if untrusted::is_namespace_name(namespace) {
-        return Ok(());
-    }
-    Err(Error::usage(format!("{namespace:?} is not a valid namespace name"))
-        .hint("use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends"))
 }
 
 /// The heading of the connection flags.
@@ -119,7 +110,7 @@ pub struct ConnectionArgs {
     pub certificate_authority: Option<OsString>,
 
     /// Do not verify the API server's certificate, which makes the connection insecure
-    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     pub insecure_skip_tls_verify: Option<bool>,
 
     /// The name that the API server's certificate is checked against
@@ -127,13 +118,13 @@ pub struct ConnectionArgs {
     pub tls_server_name: Option<String>,
 
     /// Request uncompressed responses
-    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     pub disable_compression: Option<bool>,
 
     /// Send credentials over plain HTTP too, if the server has a loopback address
     ///
     /// Otherwise a server with an http:// address gets no credentials, and no credential plugin is run.
-    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     pub insecure_loopback_credentials: Option<bool>,
 
     /// A bearer token
@@ -184,7 +175,7 @@ pub struct ConnectionArgs {
     pub verbosity: Option<i32>,
 
     /// Fail when the server sent a warning
-    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     pub warnings_as_errors: Option<bool>,
 
     #[command(flatten)]
@@ -200,7 +191,7 @@ struct IgnoredArgs {
     cache_dir: Option<String>,
     #[arg(long, hide = true, global = true)]
     log_flush_frequency: Option<String>,
-    #[arg(long, hide = true, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(long, hide = true, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_parser = go_bool)]
     match_server_version: Option<bool>,
     #[arg(long, hide = true, global = true)]
     profile: Option<String>,

@@ -170,7 +170,7 @@ impl DiffArgs {
     /// Returns where the other workload is; `None` to compare templates of one workload.
     fn elsewhere(&self, workload: Option<NamedTarget>) -> Result<Option<Elsewhere>> {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
-        namespace.as_deref().map_or(Ok(()), untrusted::check_namespace)?;
+        namespace.as_deref().map_or(Ok(()), untrusted::check_namespace_name)?;
         let context = self.with_context.clone();
         if workload.is_some() || namespace.is_some() || context.is_some() {
             return Ok(Some(Elsewhere { workload, namespace, context }));

@@ -148,11 +148,11 @@ impl ListQuery {
     }
 
     fn unusable(&self, why: &str) -> Error {
-        Error::new(ErrorKind::Malformed, format!("the server's list of {} {why}", self.type_.plural()))
+        Error::new(ErrorKind::Malformed, format!("the server's list of {} {why}", self.type_.plural))
     }
 
     fn too_large(&self, why: &str) -> Error {
-        let count = format!("kubectl get {} -A -o name | wc -l", self.type_.plural());
+        let count = format!("kubectl get {} -A -o name | wc -l", self.type_.plural);
         self.unusable(why).hint(format!("select fewer with -n or -l; to count them: {count}"))
     }
 }

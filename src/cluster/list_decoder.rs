@@ -53,7 +53,7 @@ pub(super) fn read_page<T>(
             drop_managed_fields(&mut item);
         }
         let members = item.as_object_mut()?;
-        members.entry("kind").or_insert_with(|| type_.kind().into());
+        members.entry("kind").or_insert_with(|| type_.kind.into());
         members.entry("apiVersion").or_insert_with(|| type_.api_version().into());
         kept.extend(Object::read(item).ok().and_then(&mut keep));
     }

@@ -71,14 +71,13 @@ impl ServedVersions {
     pub(super) fn collection(&self, type_: &ResourceType, namespace: Option<&str>) -> String {
         let preferred = self.preferred.get();
         let is_preferred =
-            preferred.is_none_or(|plurals| plurals.iter().any(|plural| plural == type_.plural()));
+            preferred.is_none_or(|plurals| plurals.iter().any(|plural| plural == type_.plural));
         // Kubernetes' own types have one version.
-        let version = if is_preferred { type_.versions().first() } else { type_.versions().last() };
+        let version = if is_preferred { type_.versions.first() } else { type_.versions.last() };
         let version = version.copied().unwrap_or("v1");
-        let root =
-            if type_.group().is_empty() { "/api".to_owned() } else { format!("/apis/{}", type_.group()) };
+        let root = if type_.group.is_empty() { "/api".to_owned() } else { format!("/apis/{}", type_.group) };
         let within = namespace.map(|namespace| format!("/namespaces/{}", percent_encoded(namespace, "")));
-        format!("{root}/{version}{}/{}", within.unwrap_or_default(), type_.plural())
+        format!("{root}/{version}{}/{}", within.unwrap_or_default(), type_.plural)
     }
 
     /// Returns the path of one object. A type without namespaces has none.

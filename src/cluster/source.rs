@@ -153,7 +153,7 @@ impl Source {
             return Ok(None);
         }
         // The server answers so to a path that it does not serve, in a version of another Kubernetes.
-        Err(Error::new(ErrorKind::NotFound, format!("the server does not know {}", type_.plural())))
+        Err(Error::new(ErrorKind::NotFound, format!("the server does not know {}", type_.plural)))
     }
 
     /// Whether a namespace exists. Returns true for a snapshot, and when RBAC forbids reading it.
@@ -245,8 +245,8 @@ impl Cluster {
         if response.is_not_found() {
             return Ok(Err(response));
         }
-        read_object(&response, name, &[type_.kind(), "PartialObjectMetadata"]).map(Ok).map_err(|why| {
-            let message = format!("the server's response for {} {name:?} {why}", type_.singular());
+        read_object(&response, name, &[type_.kind, "PartialObjectMetadata"]).map(Ok).map_err(|why| {
+            let message = format!("the server's response for {} {name:?} {why}", type_.singular);
             RequestError::Unusable(Error::new(ErrorKind::Malformed, message))
         })
     }
@@ -262,7 +262,7 @@ impl Cluster {
         if !is_optional {
             return error;
         }
-        Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
+        Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural))
             .hint_if(error.hint_text())
             .caused_by(error)
     }

@@ -59,7 +59,7 @@ impl Cluster {
     ) -> Result<Object, (Error, WriteOutcome)> {
         let response = self.send_patch(type_, namespace, name, patch, options).await;
         let response = response.map_err(|failure| failed(&failure, self.explain(&failure)))?;
-        read_object(&response, name, &[type_.kind()]).map_err(without_object)
+        read_object(&response, name, &[type_.kind]).map_err(without_object)
     }
 
     async fn send_patch(

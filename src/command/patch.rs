@@ -125,7 +125,7 @@ impl PatchTarget {
     }
 
     fn label(&self) -> String {
-        format!("{} {:?}", self.type_.cli_name(), self.name)
+        format!("{} {:?}", self.type_.cli_name, self.name)
     }
 
     /// Returns the error for a write whose answer the command did not wait for, because a signal ended it. Reads the object once

@@ -131,8 +131,8 @@ pub(super) async fn check_all(
         let names = required.iter().map(|named| (named.type_, named.target(), found(&namespace, named)));
         let failed = names.filter_map(|(type_, name, found)| Some((type_, name, found?.as_ref().err()?)));
         let rules = [(&RESOURCE_QUOTA, quotas), (&LIMIT_RANGE, limits)].into_iter();
-        let rules = rules
-            .filter_map(|(type_, rules)| Some((type_, type_.plural().to_owned(), rules?.as_ref().err()?)));
+        let rules =
+            rules.filter_map(|(type_, rules)| Some((type_, type_.plural.to_owned(), rules?.as_ref().err()?)));
         let unread = unread(failed.chain(rules));
         let [quotas, limits] = [quotas, limits].map(|rules| rules.and_then(|rules| rules.as_ref().ok()));
         let refusing = quotas.map(|quotas| refusing_quotas(quotas, after)).into_iter().flatten();
@@ -156,8 +156,8 @@ fn unread<'e>(failed: impl Iterator<Item = (&'static ResourceType, String, &'e E
     let (mut denied, mut others) = (Vec::new(), Vec::new());
     for (type_, name, error) in failed {
         match error.kind() {
-            ErrorKind::NotReadable if denied.contains(&type_.plural()) => {}
-            ErrorKind::NotReadable => denied.push(type_.plural()),
+            ErrorKind::NotReadable if denied.contains(&type_.plural) => {}
+            ErrorKind::NotReadable => denied.push(type_.plural),
             _ => others.push(format!("{name}: {error}")),
         }
     }

@@ -233,7 +233,9 @@ impl<'a> Writer<'a> {
     /// Prints an object in the output format of the request.
     fn print(&mut self, workload: &Workload, operation: &str, object: &Value, patch: &Patch) {
         let document = match Object::read(object.clone()) {
-            Ok(object) if !self.request.shows_managed_fields() => object.into_unmanaged().json().clone(),
+            Ok(object) if !self.request.shows_managed_fields() => {
+                object.without_managed_fields().json().clone()
+            }
             _ => object.clone(),
         };
         let document = shown(&document, self.context.secret_values);

@@ -10,13 +10,18 @@ use crate::model::api::pod::Pod;
 use crate::model::change::effect::Effect;
 use crate::model::change::stuck_pods::stuck_pods as blocking_pods;
 use crate::model::change::undo::command_back;
-use crate::model::engine::StopSignal;
+use crate::model::engine::{PodRef, StopSignal};
 use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, Reference};
 use crate::model::text::plural::{first_of, joined, plural};
 use crate::model::text::shell_command::{Word, command};
+
+/// Returns what happens to a pod that its controller waits for: `deleting pod db-2: not ready, and not on the current revision`.
+pub(super) fn replaces_stuck_pod(pod: &PodRef) -> String {
+    format!("deleting pod {}: not ready, and not on the current revision", pod.name)
+}
 
 /// Returns the warning before a change whose new pods cannot start.
 #[must_use]
@@ -158,7 +163,7 @@ pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line
 pub fn selection(workloads: &[Workload]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for workload in workloads {
-        *counts.entry(workload.kind().type_().cli_name()).or_default() += 1;
+        *counts.entry(workload.kind().type_().cli_name).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(kind, count)| plural(*count, kind)).collect();
     let names: Vec<_> = workloads.iter().map(Workload::target).collect();

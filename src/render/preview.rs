@@ -39,8 +39,8 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
     let mut lines = vec![title(&preview.after, in_namespace, &outcome(preview))];
     if !preview.changes.is_empty() {
         lines.extend(diff::rows(&preview.changes.rows()));
-    } else if preview.outcome.is_rollout() && !preview.changes.reordered().is_empty() {
-        lines.push(Line::of("  ").joined_with(diff::no_differences(preview.changes.reordered())));
+    } else if preview.outcome.is_rollout() && !preview.changes.reordered.is_empty() {
+        lines.push(Line::of("  ").joined_with(diff::no_differences(&preview.changes.reordered)));
     }
     let field = |change: &Change| Line::of(format!("  {}   {}", change.path, change.words()));
     lines.extend(preview.fields.iter().map(field));
@@ -141,9 +141,7 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> Finding {
             let text = stuck_pods(&pods::names(pods), pods.len());
             return Finding::warning(Reason::StuckPods, text).about(target);
         }
-        PreviewWarning::BeingDeleted => {
-            (Reason::BeingDeleted, format!("{target} is being deleted, so its controller ignores changes"))
-        }
+        PreviewWarning::BeingDeleted(sentence) => (Reason::BeingDeleted, sentence.clone()),
         PreviewWarning::PodsCannotStart(why) => return pods_cannot_start(workload, why),
     };
     Finding::warning(reason, text)

@@ -255,7 +255,7 @@ fn rollout_json(rollout: &RecentRollout<'_>) -> Value {
 fn by_kind<'a>(objects: impl Iterator<Item = &'a Configuration>) -> impl Iterator<Item = String> {
     let mut counts = BTreeMap::<&str, usize>::new();
     for object in objects {
-        *counts.entry(object.type_.kind()).or_default() += 1;
+        *counts.entry(object.type_.kind).or_default() += 1;
     }
     counts.into_iter().map(|(kind, count)| plural(count, kind))
 }
@@ -285,7 +285,7 @@ fn pods_of_change(changed: &ConfigurationChange) -> Line {
 /// Returns a changed ConfigMap or Secret as JSON.
 fn configuration_json(changed: &ConfigurationChange) -> Value {
     json!({
-        "kind": changed.object.type_.kind(),
+        "kind": changed.object.type_.kind,
         "namespace": changed.object.namespace,
         "name": changed.object.name,
         "time": changed.change.time.to_string(),

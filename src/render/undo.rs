@@ -41,7 +41,7 @@ pub fn preview(observed: &Observation, undo: &Undo, secrets: SecretValues, now: 
         template_author(observed).map(|author| Line::of(format!("  {}", last_changed(&author, now)))),
     );
     if changes.is_empty() {
-        lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
+        lines.push(Line::of("  ").joined_with(diff::no_differences(&changes.reordered)));
     } else {
         lines.extend(diff::rows(&changes.rows()));
     }

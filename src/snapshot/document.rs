@@ -12,6 +12,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::text::json::data_problem;
 
+/// The command that records a whole snapshot.
+pub(super) const HOW_TO_RECORD: &str =
+    "record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml > snapshot.yaml";
+
 /// The limit of YAML aliases, through which a small text could expand without bound; kubectl writes none.
 const MOST_ALIASES: usize = 100;
 
@@ -162,7 +166,7 @@ fn unreadable(origin: &str, format: &str, error: &dyn std::fmt::Display) -> Erro
 
 fn not_objects(origin: &str, what: &str) -> Error {
     Error::new(ErrorKind::File, format!("{origin} does not contain Kubernetes objects: it has {what}"))
-        .hint("record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml")
+        .hint(HOW_TO_RECORD)
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ fn walk(directory: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(
     Ok(())
 }
 
-/// Returns the paths that a pattern (`*`, `?`) matches, sorted; `None` when it contains no wildcard. As with Go's
+/// Returns the paths that a pattern (`*`, `?`) matches, sorted; no path without a wildcard. As with Go's
 /// `filepath.Glob`, a wildcard matches within one segment of the path. A shell expands unquoted patterns; kubectl expands
 /// quoted ones.
 pub(crate) fn matching_paths(pattern: &Path) -> Vec<PathBuf> {

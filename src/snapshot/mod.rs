@@ -10,7 +10,7 @@ use std::io::Read;
 
 use k8s_openapi::jiff::Timestamp;
 
-use self::document::{index, object_of, parsed};
+use self::document::{HOW_TO_RECORD, index, object_of, parsed};
 use self::files::{files_in, text_at};
 use self::record::Record;
 use crate::error::{Error, ErrorKind, Result};
@@ -21,10 +21,6 @@ use crate::model::api::resource_type::{
 use crate::model::api::selector::Selector;
 use crate::model::kind::{self, Kind};
 use crate::world::InputPath;
-
-/// The command that records a whole snapshot.
-const HOW_TO_RECORD: &str =
-    "record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml > snapshot.yaml";
 
 /// The resources that are read from a snapshot besides workloads. Other objects may contain future times,
 /// such as the expiry of a certificate.
@@ -143,7 +139,7 @@ impl Snapshot {
     fn all_of(&self, type_: &ResourceType) -> Result<Vec<&Record>> {
         let records: Vec<_> = self.records.iter().filter(|record| record.is_a(type_)).collect();
         if records.is_empty() {
-            let message = format!("{} has no {}", self.origin, type_.plural());
+            let message = format!("{} has no {}", self.origin, type_.plural);
             return Err(Error::new(ErrorKind::NotReadable, message).hint(HOW_TO_RECORD));
         }
         Ok(records)
@@ -212,7 +208,7 @@ mod tests {
             let selector = Selector::parse(labels).unwrap();
             snapshot.list_as(type_, Some("n"), &selector, |object| object.int("/spec"))
         };
-        let deployments = kind::all().map(Kind::type_).find(|type_| type_.kind() == "Deployment");
+        let deployments = kind::all().map(Kind::type_).find(|type_| type_.kind == "Deployment");
         assert_eq!(specs(deployments.unwrap(), "").unwrap(), [Some(1)]);
         assert_eq!(specs(&REPLICA_SET, "app=b").unwrap(), [Some(2)]);
         let error = specs(&REPLICA_SET, "app=a").unwrap_err();

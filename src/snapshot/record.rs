@@ -89,7 +89,7 @@ impl Record {
 
     /// Compares kind and group, and ignores the version. `apps.kruise.io` has kinds with the same names.
     pub(super) fn is_a(&self, type_: &ResourceType) -> bool {
-        *self.header.kind == *type_.kind() && self.group() == type_.group()
+        *self.header.kind == *type_.kind && self.group() == type_.group
     }
 
     fn group(&self) -> &str {

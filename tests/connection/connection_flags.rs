@@ -110,6 +110,7 @@ async fn server_ca_and_tls_name_flags_are_used() {
         vec!["--certificate-authority", authority.to_str().unwrap()],
         vec!["--insecure-skip-tls-verify"],
         vec!["--insecure-skip-tls-verify=true"],
+        vec!["--insecure-skip-tls-verify=1"], // as Go's flags accept it
     ] {
         let run = Run::of(["history", "deployment/web"].iter().chain(&flags).copied()).kubeconfig(&untrusted);
         let output = run.run_async().await;

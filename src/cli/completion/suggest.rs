@@ -183,8 +183,10 @@ fn target(typed: &str, words: &[String], supported: &[&'static dyn Kind]) -> Req
 fn types(typed: &str, end: &str, supported: &[&'static dyn Kind]) -> Request {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
     let known = supported.iter().map(|kind| {
-        let (name, short) = (kind.type_().cli_name(), kind.type_().other_name());
-        Candidate::new(format!("{before}{name}{end}"), format!("or {short}"))
+        let named = kind.type_();
+        let alias = if named.cli_name == named.short { named.aliases.first() } else { None };
+        let other_name = alias.unwrap_or(&named.short);
+        Candidate::new(format!("{before}{}{end}", named.cli_name), format!("or {other_name}"))
     });
     let directive = if end.is_empty() { Directive::Words } else { Directive::Unfinished };
     Request { known: known.collect(), directive, ..Request::default() }

@@ -182,7 +182,7 @@ impl StepArgs {
 }
 
 fn no_step(kind: &'static dyn Kind, name: &str, reason: &str) -> Error {
-    let type_ = kind.type_().cli_name();
+    let type_ = kind.type_().cli_name;
     Error::usage(format!("{type_}/{name} cannot be stepped: {reason}")).hint(command(
         "to follow it and roll back on failure: kubectl rollout2 status {} --undo-on-failure",
         [Word::typed_name(type_, name)],

@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::api_server::ApiServer;
+use super::no_response::WITHOUT_P521;
 use super::request_error::{RequestError, SharedFailure};
 use super::transport;
 use super::trust::{has_p521_key, in_words};
@@ -241,7 +242,7 @@ fn unusable(error: &kube::Error, user: &AuthInfo) -> Error {
             ErrorKind::Unreachable,
             "the client certificate has a P-521 key, which kubectl accepts and this program's TLS library does not",
         )
-        .hint("issue it again with a P-256 or RSA key; until then run kubectl proxy, and add --server http://127.0.0.1:8001");
+        .hint(WITHOUT_P521);
     }
     if whole.contains("UnsupportedCertVersion") {
         // rustls accepts X.509 v3 only: v1 has no extensions, and rustls checks them.

@@ -13,9 +13,8 @@ use super::request_error::RequestError;
 use super::trust::{in_words, is_unsupported, why_not_trusted};
 use crate::error::{Error, words_of};
 
-/// What to do about a server with a P-521 key, and about an authority with one.
-const WITHOUT_P521: &str = "the cluster's administrator can issue it again with a P-256 or RSA key; until then run \
-                            kubectl proxy, and add --server http://127.0.0.1:8001";
+/// What to do about a P-521 key: of a server, of an authority, or of a client certificate.
+pub(super) const WITHOUT_P521: &str = "issue it again with a P-256 or RSA key; until then run kubectl proxy, and add --server http://127.0.0.1:8001";
 
 impl ApiServer {
     /// Explains an error of the HTTP client by the errors nested in it.

@@ -63,7 +63,7 @@ pub(super) struct Removed {
 
 impl Removed {
     pub(super) fn of(object: &Object) -> Self {
-        let is_event = object.kind() == EVENT.kind();
+        let is_event = object.kind() == EVENT.kind;
         let about = object.text("/involvedObject/uid").filter(|_| is_event);
         let owner = about.or_else(|| Some(object.controller()?.uid)).unwrap_or_default();
         Self {
@@ -160,7 +160,7 @@ impl Wanted {
             Self::Found(found) => found.facts(object, type_),
             Self::Scope { with_managed_fields } => {
                 let is_used = *with_managed_fields || type_ == &POD; // the facts of a pod need them
-                let object = if is_used { object } else { object.into_unmanaged() };
+                let object = if is_used { object } else { object.without_managed_fields() };
                 let owner = object.controller().and_then(|owner| kind::of(owner.kind, owner.api_version));
                 Facts::read(object, type_, owner)
             }

@@ -204,7 +204,7 @@ impl Observer {
                 && !one.holds_workloads()
         };
         let forbidden = self.targets.store.collections.iter().filter(is_forbidden);
-        let forbidden: BTreeSet<_> = forbidden.map(|collection| collection.type_.plural()).collect();
+        let forbidden: BTreeSet<_> = forbidden.map(|collection| collection.type_.plural).collect();
         if !forbidden.is_empty() {
             let forbidden = joined(&forbidden.into_iter().collect::<Vec<_>>(), "and");
             let text = format!("causes are incomplete: cannot list {forbidden}");

@@ -71,7 +71,7 @@ pub(super) struct Attempts {
 
 impl Attempts {
     pub(super) fn new(type_: &ResourceType, outage: &Arc<Outage>) -> Self {
-        let (resource, outage) = (type_.plural(), Arc::clone(outage));
+        let (resource, outage) = (type_.plural, Arc::clone(outage));
         Self { resource, outage, failed: 0, failures: None, refused_since: None }
     }
 

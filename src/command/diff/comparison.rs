@@ -50,7 +50,7 @@ impl ComparedTemplates {
         let title = render::title(&self.workload.target(), from, to);
         let words = match &self.with {
             Some(with) => render::elsewhere(&self.diff, self.digests, &with.not_compared),
-            None if self.diff.is_empty() => vec![render::no_differences(self.diff.reordered())],
+            None if self.diff.is_empty() => vec![render::no_differences(&self.diff.reordered)],
             None => render::rows(&self.diff.rows()),
         };
         ui.out_lines(&[title]);
@@ -76,11 +76,11 @@ pub(in crate::command) async fn show_lines(
     environment: &Environment,
     ui: &mut Ui,
 ) -> Result<()> {
-    if diff.changes().is_empty() {
+    if diff.changes.is_empty() {
         return Ok(());
     }
     if let Some(program) = ExternalDiff::from_environment(environment) {
-        let [from_template, to_template] = diff.templates();
+        let [from_template, to_template] = &diff.templates;
         let sides = [(from, from_template), (to, to_template)];
         return program.show(&file_name(workload), sides, environment, ui).await;
     }

@@ -70,7 +70,7 @@ async fn preview(request: &PreviewArgs, context: &Context<'_>, ui: &mut Ui) -> R
     }
     let is_given = |of_workload: &str, named: &Reference| {
         let is_in = |namespace: &str| {
-            given.contains(&(named.type_.kind().to_owned(), namespace.to_owned(), named.name.clone()))
+            given.contains(&(named.type_.kind.to_owned(), namespace.to_owned(), named.name.clone()))
         };
         is_in(if named.type_.is_namespaced() { of_workload } else { "" })
             || of_workload == namespace && is_in("")

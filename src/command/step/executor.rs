@@ -284,7 +284,7 @@ fn variables(workload: &Workload, view: Option<&PlanView>, batch: &BatchView) ->
     let known = |fact: fn(&PlanView) -> String| view.map(fact).unwrap_or_default();
     vec![
         ("ROLLOUT2_NAMESPACE", object.namespace().to_owned()),
-        ("ROLLOUT2_TYPE", workload.kind().type_().cli_name().to_owned()),
+        ("ROLLOUT2_TYPE", workload.kind().type_().cli_name.to_owned()),
         ("ROLLOUT2_NAME", workload.name().to_owned()),
         ("ROLLOUT2_FROM", known(|view| view.from.clone().unwrap_or_default())),
         ("ROLLOUT2_TO", known(|view| view.to.clone().unwrap_or_default())),

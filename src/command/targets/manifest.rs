@@ -35,7 +35,7 @@ pub(super) fn kind_of(object: &Object) -> Option<&'static dyn Kind> {
     let api_version = object.text("/apiVersion").unwrap_or_default();
     let group = api_version.split_once('/').map_or("", |(group, _)| group);
     kind::of(object.kind(), Some(api_version)).or_else(|| match read_type(object.kind()) {
-        TypeWord::Kind(kind) if ["extensions", kind.type_().group()].contains(&group) => Some(kind),
+        TypeWord::Kind(kind) if ["extensions", kind.type_().group].contains(&group) => Some(kind),
         _ => None,
     })
 }

@@ -257,7 +257,7 @@ impl<'a> TargetFinder<'a> {
         let type_ = kind.type_();
         let error = Error::new(
             ErrorKind::NotFound,
-            format!("no {} {name:?} in namespace {namespace:?}", type_.cli_name()),
+            format!("no {} {name:?} in namespace {namespace:?}", type_.cli_name),
         );
         if !self.suggests_names {
             return error; // without a hint, so that no list is needed
@@ -267,10 +267,10 @@ impl<'a> TargetFinder<'a> {
         let names = names.unwrap_or_default(); // the error is about the missing workload
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         match similar::get_close_matches(name, &names, 1, 0.6)[..] {
-            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.cli_name())),
+            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.cli_name)),
             [] if self.source.is_live() => {
                 // kubectl reads `statefulsets` as those of `apps/v1`.
-                let resource = if kind.is_built_in() { type_.plural() } else { &type_.resource() };
+                let resource = if kind.is_built_in() { type_.plural } else { &type_.resource() };
                 let words = [Word::name(resource, "TYPE"), Word::in_namespace(namespace)];
                 error.hint(command("kubectl get {}{}", words))
             }
@@ -280,7 +280,7 @@ impl<'a> TargetFinder<'a> {
 }
 
 fn workload(kind: &dyn Kind, object: Object) -> Result<Workload> {
-    Workload::of(object).ok_or_else(|| Error::usage(format!("{} have no rollouts", kind.type_().plural())))
+    Workload::of(object).ok_or_else(|| Error::usage(format!("{} have no rollouts", kind.type_().plural)))
 }
 
 fn no_namespace(namespace: &str) -> Error {

@@ -1,7 +1,6 @@
 //! A finding: what a result, a warning, a refusal or a note says to the user. The rule that finds it makes it, and `render` lays it out.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::error::{Error, ErrorKind};
 
@@ -152,14 +151,12 @@ pub struct Finding {
     pub text: String,
     /// A command that helps.
     pub hint: Option<String>,
-    /// The numbers and names behind the text.
-    pub facts: Value,
 }
 
 impl Finding {
-    /// Creates a finding without a subject, a hint and facts.
+    /// Creates a finding without a subject and a hint.
     pub fn new(severity: Severity, reason: Reason, text: impl Into<String>) -> Self {
-        Self { severity, reason, subject: None, text: text.into(), hint: None, facts: Value::Null }
+        Self { severity, reason, subject: None, text: text.into(), hint: None }
     }
 
     /// Creates a finding whose line has no word for the severity.
@@ -192,12 +189,6 @@ impl Finding {
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
-    }
-
-    /// Adds the numbers and names behind the text.
-    #[must_use]
-    pub fn with_facts(self, facts: Value) -> Self {
-        Self { facts, ..self }
     }
 }
 

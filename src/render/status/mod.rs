@@ -7,6 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::age::{age, duration_text};
 use super::cause::{cause_in_width, cause_line, cause_report, log_lines, new_evidence};
+use super::change::replaces_stuck_pod;
 use super::line::Line;
 use super::message_writer::usable_width;
 use super::revisions;
@@ -139,7 +140,7 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
             outcome_line(target, result, names).into_iter().chain([back]).collect()
         }
         Report::ReplacesStuckPod(pod) => {
-            vec![format!("deleting pod {}: not ready, and not on the current revision", pod.name)]
+            vec![replaces_stuck_pod(pod)]
         }
         _ => Vec::new(),
     }

@@ -11,6 +11,7 @@ pub use words::equal_goals;
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots};
 use super::age::duration_text;
 use super::cause::{cause_report, log_lines};
+use super::change::replaces_stuck_pod;
 use super::frame::rows_within;
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
@@ -110,9 +111,7 @@ pub fn notes(stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
         StepReport::RollingBack { revision } => {
             format!("{} rolls back to revision {revision}", workload.target())
         }
-        StepReport::ReplacesStuckPod(pod) => {
-            format!("deleting {}, which is not ready and whose controller does not replace it", pod.name)
-        }
+        StepReport::ReplacesStuckPod(pod) => replaces_stuck_pod(pod),
         StepReport::Decision(why) => decision(why),
     }]
 }

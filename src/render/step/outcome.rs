@@ -16,6 +16,9 @@ use crate::render::pods::names;
 use crate::render::state_words::gone;
 use crate::render::ui::Ui;
 
+/// What is left of a step whose lock is still stored.
+const LOCK_KEPT: &str = "its lock was not released, so a step on another host needs --take-over";
+
 /// Prints an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 pub fn print_outcome(closing: &Closing<'_>, outcome: &StepOutcome, ui: &mut Ui) {
     let finding = finding(closing, outcome);
@@ -100,8 +103,7 @@ fn further(closing: &Closing<'_>, outcome: &StepOutcome) -> Vec<Finding> {
     let says_lock = matches!(outcome, StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_));
     let lock = workload.held().in_force().and_then(|hold| hold.lock.as_ref()).filter(|_| !says_lock);
     if lock.is_some_and(|lock| closing.stepper.is_some_and(|stepper| stepper.holder() == lock.holder)) {
-        let text = "its lock was not released, so a step on another host needs --take-over";
-        findings.push(Finding::warning(Reason::LockKept, text).about(name));
+        findings.push(Finding::warning(Reason::LockKept, LOCK_KEPT).about(name));
     }
     findings
 }
@@ -155,10 +157,9 @@ fn left_behind(closing: &Closing<'_>) -> String {
         return "it is not held, and its rollout continues in the cluster".to_owned();
     };
     match &hold.lock {
-        Some(lock) if stepper.is_some_and(|own| own.holder() == lock.holder) => format!(
-            "it stays held; {}; its lock was not released, so a step on another host needs --take-over",
-            under_way()
-        ),
+        Some(lock) if stepper.is_some_and(|own| own.holder() == lock.holder) => {
+            format!("it stays held; {}; {LOCK_KEPT}", under_way())
+        }
         Some(lock) => format!("it stays held, and is stepped by {}", holder(lock)),
         None if !hold.has_plan() => "it stays paused".to_owned(),
         None => format!("it stays held; {}", under_way()),

@@ -146,3 +146,10 @@ fn the_json_document_has_both_workloads_and_digests() {
     assert_eq!(changes_in(&output.stdout)[0]["to"], "web:2");
     assert_eq!(document["podUpdate"], Value::Null);
 }
+
+#[test]
+fn another_namespace_has_to_be_a_name_that_a_namespace_can_have() {
+    let output = diff_in(&[], &["--with-namespace", "Prod"]);
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 2));
+    output.reports("\"Prod\" is not a valid namespace name");
+}

@@ -193,8 +193,10 @@ pub fn declared_containers(template: &Value) -> impl Iterator<Item = &Value> {
     lists.filter_map(|list| value_at(template, list)?.as_array()).flatten()
 }
 
-fn declared<'a>(pod: &'a Value, name: &str) -> Option<&'a Value> {
-    declared_containers(pod).find(|container| text(container, "name") == name)
+/// Returns the container with a name that a pod or a pod template declares.
+#[must_use]
+pub fn declared_container<'a>(template: &'a Value, name: &str) -> Option<&'a Value> {
+    declared_containers(template).find(|container| text(container, "name") == name)
 }
 
 /// How long after the grace period of its pod a container that is restarted by a resize ends, at most.
@@ -207,8 +209,8 @@ fn restarted_by_resize(pod: &Value, container: &Container) -> bool {
         return false;
     };
     let restarts = |policy: &Value| text(policy, "restartPolicy") == "RestartContainer";
-    let policies =
-        declared(pod, &container.name).and_then(|container| container.get("resizePolicy")?.as_array());
+    let policies = declared_container(pod, &container.name)
+        .and_then(|container| container.get("resizePolicy")?.as_array());
     let is_asked =
         container.latest_termination().is_some_and(|end| end.is_stopped() && end.reason != "OOMKilled");
     if !is_asked || !policies.is_some_and(|policies| policies.iter().any(restarts)) {
@@ -227,7 +229,7 @@ fn restarted_by_resize(pod: &Value, container: &Container) -> bool {
 
 /// Only the spec distinguishes a sidecar from an init container (`restartPolicy: Always`).
 fn is_sidecar(pod: &Value, name: &str) -> bool {
-    declared(pod, name).is_some_and(|container| text(container, "restartPolicy") == "Always")
+    declared_container(pod, name).is_some_and(|container| text(container, "restartPolicy") == "Always")
 }
 
 #[cfg(test)]

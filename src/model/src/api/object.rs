@@ -186,7 +186,7 @@ impl Object {
 
     /// Removes `metadata.managedFields`, which can be half of the object.
     #[must_use]
-    pub fn into_unmanaged(mut self) -> Self {
+    pub fn without_managed_fields(mut self) -> Self {
         drop_managed_fields(Arc::make_mut(&mut self.0));
         self
     }

@@ -14,18 +14,22 @@ use k8s_openapi::api::scheduling::v1::PriorityClass;
 /// A type as the API serves it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceType {
-    kind: &'static str,
-    singular: &'static str,
-    plural: &'static str,
-    /// The short name; the plural again where there is none.
-    short: &'static str,
-    /// The name for a command line; the singular where no other group has the same one.
-    cli_name: &'static str,
+    /// The value of the field `kind`: `ReplicaSet`.
+    pub kind: &'static str,
+    /// The singular: `replicaset`.
+    pub singular: &'static str,
+    /// The plural, as in a URL: `replicasets`.
+    pub plural: &'static str,
+    /// The short name: `rs`; the plural again where there is none.
+    pub short: &'static str,
+    /// The name for a command line: `deployment`, or `asts` where another group has the same singular.
+    pub cli_name: &'static str,
     /// Other names that a command line accepts.
-    aliases: &'static [&'static str],
-    group: &'static str,
+    pub aliases: &'static [&'static str],
+    /// The group: `apps`; empty for the core group.
+    pub group: &'static str,
     /// `v1`: the versions that we read, the preferred one first.
-    versions: &'static [&'static str],
+    pub versions: &'static [&'static str],
 }
 
 impl ResourceType {
@@ -54,58 +58,6 @@ impl ResourceType {
         self.cli_name = cli_name;
         self.aliases = aliases;
         self
-    }
-
-    /// Returns the value of the field `kind`: `ReplicaSet`.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        self.kind
-    }
-
-    /// Returns the singular: `replicaset`.
-    #[must_use]
-    pub fn singular(&self) -> &'static str {
-        self.singular
-    }
-
-    /// Returns the plural, as in a URL: `replicasets`.
-    #[must_use]
-    pub fn plural(&self) -> &'static str {
-        self.plural
-    }
-
-    /// Returns the name for a command line: `deployment`, or `asts` where another group has the same singular.
-    #[must_use]
-    pub fn cli_name(&self) -> &'static str {
-        self.cli_name
-    }
-
-    /// Returns the short name: `rs`.
-    #[must_use]
-    pub fn short(&self) -> &'static str {
-        self.short
-    }
-
-    /// Returns another name for a command line: the short name, or an alias.
-    #[must_use]
-    pub fn other_name(&self) -> &'static str {
-        if self.cli_name == self.short {
-            self.aliases.first().copied().unwrap_or(self.short)
-        } else {
-            self.short
-        }
-    }
-
-    /// Returns the group: `apps`; empty for the core group.
-    #[must_use]
-    pub fn group(&self) -> &'static str {
-        self.group
-    }
-
-    /// Returns the versions that we read, the preferred one first.
-    #[must_use]
-    pub fn versions(&self) -> &'static [&'static str] {
-        self.versions
     }
 
     /// Returns the value of the field `apiVersion` in the preferred version: `apps/v1`.

@@ -6,7 +6,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{CauseId, CauseSeverity};
-use crate::api::container::{Container, ContainerState, declared_containers};
+use crate::api::container::{Container, ContainerState, declared_container};
 use crate::api::event::Event;
 use crate::api::pod::Pod;
 use crate::observation::Observation;
@@ -69,8 +69,7 @@ impl<'a> CauseContext<'a> {
 
     /// Returns a container of the revision's template.
     pub(super) fn declared(&self, name: &str) -> Option<&Value> {
-        declared_containers(&self.template)
-            .find(|container| container.get("name").and_then(Value::as_str) == Some(name))
+        declared_container(&self.template, name)
     }
 }
 

@@ -76,12 +76,6 @@ impl UpdatedPods {
 }
 
 impl Effect {
-    /// Returns what the rollout of the live template still does.
-    #[must_use]
-    pub fn of_rollout(observation: &Observation) -> Self {
-        Self::of(observation, observation.revisions.current(), observation.workload.object().json())
-    }
-
     /// Returns the effect of a change to `after`. Pods that run the revision with its template stay.
     #[must_use]
     pub fn of_change(observation: &Observation, after: &Value) -> Self {

@@ -1,4 +1,4 @@
-//! What each verb that writes changes, and what it tells before.
+//! The patches of the writing verbs, and the effects and warnings that they print before the write.
 
 pub mod effect;
 pub mod last_applied;

@@ -119,7 +119,7 @@ impl Conflict {
     /// Returns the error. `prepared` says what was under way: `its rollback was prepared`.
     #[must_use]
     pub fn error(&self, workload: &Workload, prepared: &str) -> Error {
-        let target = format!("{} {:?}", workload.kind().type_().cli_name(), workload.name());
+        let target = format!("{} {:?}", workload.kind().type_().cli_name, workload.name());
         let conflict = |change: String| {
             let written = if self.is_unanswered {
                 "no answer to the write, which may be stored"

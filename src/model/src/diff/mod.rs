@@ -39,22 +39,28 @@ impl Change {
     #[must_use]
     pub fn words(&self) -> String {
         match [&self.from, &self.to].map(|value| value.as_ref().map(short_text)) {
-            // Both texts were shortened before the part that differs.
-            [Some(from), Some(to)] if from == to => format!("{to} (changed)"),
-            [Some(from), Some(to)] => format!("{from} -> {to}"),
+            [Some(from), Some(to)] => from_to(&from, &to),
             [None, Some(to)] => format!("{to} added"),
             [from, None] => format!("{} removed", from.unwrap_or_default()),
         }
     }
 }
 
+/// Returns two short texts of values that differ, also if both were shortened before the part that differs.
+fn from_to(from: &str, to: &str) -> String {
+    if from == to { format!("{to} (changed)") } else { format!("{from} -> {to}") }
+}
+
 /// The comparison of two templates.
 #[derive(Clone, Debug)]
 pub struct Diff {
-    /// Both templates as they are shown.
-    templates: [Value; 2],
-    changes: Vec<Change>,
-    reordered: Vec<TemplatePath>,
+    /// Both templates, canonical and masked. The elements of TO's keyed lists are in FROM's order, so that a line diff shows
+    /// the changes only. New elements are last in a list that is reordered.
+    pub templates: [Value; 2],
+    /// The changes, with secret values masked unless they are to be shown.
+    pub changes: Vec<Change>,
+    /// The keyed lists whose elements changed their order. Kubernetes replaces pods for that, although the content is the same.
+    pub reordered: Vec<TemplatePath>,
     several_containers: bool,
 }
 
@@ -85,31 +91,11 @@ impl Diff {
         self.changes.is_empty() && !self.reordered.iter().any(has_meaning)
     }
 
-    /// Returns the changes, with secret values masked unless they are to be shown.
-    #[must_use]
-    pub fn changes(&self) -> &[Change] {
-        &self.changes
-    }
-
-    /// Returns the keyed lists whose elements changed their order. Kubernetes replaces pods for
-    /// that, although the content is the same.
-    #[must_use]
-    pub fn reordered(&self) -> &[TemplatePath] {
-        &self.reordered
-    }
-
-    /// Returns both templates, canonical and masked. The elements of TO's keyed lists are in FROM's
-    /// order, so a line diff shows the changes only. New elements are last in a list that is reordered.
-    #[must_use]
-    pub fn templates(&self) -> &[Value; 2] {
-        &self.templates
-    }
-
-    /// Returns the unified diff of the two [`templates`](Self::templates), with `context` lines
+    /// Returns the unified diff of the two [`templates`](Self#structfield.templates), with `context` lines
     /// around each change. Without a deadline the diff is the shortest.
     #[must_use]
     pub fn hunks(&self, context: usize, deadline: Option<Instant>) -> Vec<Hunk> {
-        let [from, to] = self.templates();
+        let [from, to] = &self.templates;
         unified::hunks(from, to, context, deadline)
     }
 
@@ -162,9 +148,7 @@ fn in_full(field_change: &FieldChange) -> String {
     let label = [field_change.name.as_str(), field_change.detail.as_str()].map(str::trim);
     let label = label.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     let value = match (&field_change.from, &field_change.to) {
-        // Both texts were shortened before the part that differs.
-        (Some(from), Some(to)) if from == to => format!("{} (changed)", to.text),
-        (Some(from), Some(to)) => format!("{} -> {}", from.text, to.text),
+        (Some(from), Some(to)) => from_to(&from.text, &to.text),
         (None, Some(only)) | (Some(only), None) => only.text.clone(),
         (None, None) => String::new(),
     };

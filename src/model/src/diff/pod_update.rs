@@ -38,7 +38,7 @@ impl UpdatedPods {
             return Self::default();
         }
         let diff = Diff::between(from, to, SecretValues::Shown); // its paths only, which masking does not change
-        let changed = diff.changes().iter().map(|change| &change.path).chain(diff.reordered());
+        let changed = diff.changes.iter().map(|change| &change.path).chain(&diff.reordered);
         let mut because: Vec<TemplatePath> = changed.cloned().collect();
         if policy == PodUpdatePolicy::Recreate {
             return Self { recreated: 1, because, ..Self::default() };

@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(without_secret_values(&template("hunter2")), template(MASK));
         let [from, to] = ["hunter2", "hunter3"].map(|secret| Template::new(&template(secret)));
         let changes = Diff::between(&from, &to, SecretValues::Masked);
-        let values = changes.changes().iter().map(|change| (change.from.clone(), change.to.clone()));
+        let values = changes.changes.iter().map(|change| (change.from.clone(), change.to.clone()));
         let masked_pair = (Some(json!(MASK)), Some(json!(MASK_CHANGED)));
         assert_eq!(values.collect::<Vec<_>>(), [masked_pair.clone(), masked_pair]);
     }

@@ -123,7 +123,7 @@ fn decide(
 }
 
 fn old_pods_not_known(workload: &Workload) -> Error {
-    let revisions = workload.kind().revisions().type_().plural();
+    let revisions = workload.kind().revisions().type_().plural;
     let message =
         format!("pods or {revisions} cannot be listed, so it is unknown whether outdated pods remain");
     Error::new(ErrorKind::NotReadable, message)

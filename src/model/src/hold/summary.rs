@@ -213,7 +213,7 @@ fn restored_fields(workload: &Workload, after: &Value) -> Vec<Change> {
         let spec: Map<String, Value> = names.iter().filter_map(field).collect();
         Template::new(&json!({"spec": spec}))
     });
-    Diff::between(&from, &to, SecretValues::Shown).changes().to_vec()
+    Diff::between(&from, &to, SecretValues::Shown).changes
 }
 
 /// Returns the changes as words: `spec.strategy.rollingUpdate.maxUnavailable 40% -> 25%, no spec.minReadySeconds`; none without

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{Activity, Counts, RolloutState, Verdict};
+use super::verdict::{Activity, Counts, Verdict};
 use super::{Kind, MechanismName, Pods, Workload, strategy};
 use crate::api::resource_type::{KRUISE, ResourceType};
 
@@ -90,7 +90,7 @@ impl Kind for CloneSet {
         let status = status_of_counts(workload, &what);
         let is_kept = workload.hold_state(&status, activity).is_some();
         if !is_kept && !status.is_complete() && is_deadline_exceeded(workload) {
-            return Verdict::new(RolloutState::Failed, format!("{what} exceeded its progress deadline"));
+            return Verdict::deadline_exceeded(&what);
         }
         workload.verdict_with_hold(status, activity)
     }
@@ -126,6 +126,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::kind::verdict::RolloutState;
 
     fn clone_set(version: &str, replicas: &Value, partition: &Value) -> Workload {
         let strategy = match version {

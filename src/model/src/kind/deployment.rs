@@ -57,7 +57,7 @@ impl Kind for Deployment {
             return Verdict::new(RolloutState::Paused, status.line);
         }
         if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, activity) {
-            return Verdict::new(RolloutState::Failed, format!("{what} exceeded its progress deadline"));
+            return Verdict::deadline_exceeded(&what);
         }
         status
     }

@@ -42,7 +42,7 @@ pub trait Kind: Sync {
 
     /// Whether every API server has the kind. `all` means these kinds.
     fn is_built_in(&self) -> bool {
-        self.type_().group() == "apps"
+        self.type_().group == "apps"
     }
 
     /// Returns how its controller stores revisions.

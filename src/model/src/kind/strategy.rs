@@ -192,11 +192,14 @@ pub(super) fn node_budget(workload: &Workload) -> UpdateBudget {
     UpdateBudget { unavailable: rounded("maxUnavailable", 1), surge: rounded("maxSurge", 0) }
 }
 
+/// The API server's default of `maxSurge` and `maxUnavailable` of a Deployment.
+pub(crate) const DEPLOYMENT_LIMIT: IntOrPercent = IntOrPercent::Percent(25);
+
 /// Returns the budget of the strategy of a Deployment. Rounds surge up and unavailable down. If both are zero, one pod may be
 /// unavailable (`ResolveFenceposts` in the Deployment controller).
 #[must_use]
 pub fn surge_budget(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
-    let limit = |name| limit(strategy, name, IntOrPercent::Percent(25));
+    let limit = |name| limit(strategy, name, DEPLOYMENT_LIMIT);
     let surge = limit("maxSurge").rounded_up(wanted);
     let unavailable = limit("maxUnavailable").rounded_down(wanted).min(wanted);
     let unavailable = if surge == 0 && unavailable == 0 { 1 } else { unavailable };

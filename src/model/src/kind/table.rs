@@ -56,7 +56,7 @@ pub fn of(title: &str, api_version: Option<&str>) -> Option<&'static dyn Kind> {
     let group = api_version.map(|version| version.split_once('/').map_or("", |(group, _)| group));
     all().find(|kind| {
         let type_ = kind.type_();
-        type_.kind() == title && group.map_or(kind.is_built_in(), |group| type_.group() == group)
+        type_.kind == title && group.map_or(kind.is_built_in(), |group| type_.group == group)
     })
 }
 
@@ -115,13 +115,13 @@ pub fn read_type(word: &str) -> TypeWord {
 pub fn nearest_spelling(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
     let initials = |kind: &str| kind.chars().filter(char::is_ascii_uppercase).collect::<String>();
-    let is_abbreviated = |type_: &&ResourceType| initials(type_.kind()).eq_ignore_ascii_case(&word);
+    let is_abbreviated = |type_: &&ResourceType| initials(type_.kind).eq_ignore_ascii_case(&word);
     if let Some(type_) = all().map(Kind::type_).find(is_abbreviated).filter(|_| word.len() > 1) {
-        return Some(type_.short());
+        return Some(type_.short);
     }
     let types = all().map(Kind::type_);
     let spellings: Vec<&str> =
-        types.flat_map(|type_| [type_.cli_name(), type_.singular(), type_.plural(), type_.short()]).collect();
+        types.flat_map(|type_| [type_.cli_name, type_.singular, type_.plural, type_.short]).collect();
     similar::get_close_matches(word.as_str(), &spellings, 1, 0.7).first().copied()
 }
 

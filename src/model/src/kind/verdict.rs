@@ -119,6 +119,10 @@ impl Verdict {
         Self::new(RolloutState::Complete, line)
     }
 
+    pub(super) fn deadline_exceeded(what: &str) -> Self {
+        Self::new(RolloutState::Failed, format!("{what} exceeded its progress deadline"))
+    }
+
     /// Returns kubectl's verdict on an update of replicas, checked in kubectl's order; `what` is such as `deployment "web"`.
     /// `old` replicas remain beside the wanted ones, and so many updated ones are `available`.
     pub(super) fn of_replicas(what: &str, counts: Counts, old: i64, available: i64) -> Self {

@@ -29,7 +29,7 @@ impl Workload {
     /// Drops `metadata.managedFields`.
     #[must_use]
     pub fn without_managed_fields(self) -> Self {
-        Self { object: self.object.into_unmanaged(), ..self }
+        Self { object: self.object.without_managed_fields(), ..self }
     }
 
     /// Drops of `metadata.managedFields` all but what is owned of the template, from which its last writer is found.
@@ -53,19 +53,19 @@ impl Workload {
     /// Returns `deployment.apps/web`, as kubectl begins its lines.
     #[must_use]
     pub fn reference(&self) -> String {
-        format!("{}.{}/{}", self.kind.type_().singular(), self.kind.type_().group(), self.name())
+        format!("{}.{}/{}", self.kind.type_().singular, self.kind.type_().group, self.name())
     }
 
     /// Returns `deployment/web`, as a person types it.
     #[must_use]
     pub fn target(&self) -> String {
-        format!("{}/{}", self.kind.type_().cli_name(), self.name())
+        format!("{}/{}", self.kind.type_().cli_name, self.name())
     }
 
     /// Returns `deployment/web -n shop`, for commands that work from every namespace.
     #[must_use]
     pub fn command_target(&self) -> Word {
-        Word::typed_name(self.kind().type_().cli_name(), self.name()).and(&self.in_namespace())
+        Word::typed_name(self.kind().type_().cli_name, self.name()).and(&self.in_namespace())
     }
 
     /// Returns ` -n shop`, for commands about objects of the workload that work from every namespace.
@@ -186,7 +186,7 @@ impl Workload {
     #[must_use]
     pub fn unobserved_verdict(&self) -> Verdict {
         let is_per_node = self.kind.pods().are_per_node();
-        let noun = if is_per_node { "daemon set" } else { self.kind.type_().singular() };
+        let noun = if is_per_node { "daemon set" } else { self.kind.type_().singular };
         Verdict::new(RolloutState::Unobserved, format!("Waiting for {noun} spec update to be observed..."))
     }
 

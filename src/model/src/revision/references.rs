@@ -28,7 +28,7 @@ impl Reference {
     /// Returns `configmap/app-config`.
     #[must_use]
     pub fn target(&self) -> String {
-        format!("{}/{}", self.type_.singular(), self.name)
+        format!("{}/{}", self.type_.singular, self.name)
     }
 
     /// Whether it means an object in the namespace of the workload.
@@ -153,7 +153,7 @@ impl Configuration {
     /// Returns `configmap/checkout-config`.
     #[must_use]
     pub fn target(&self) -> String {
-        format!("{}/{}", self.type_.singular(), self.name)
+        format!("{}/{}", self.type_.singular, self.name)
     }
 }
 

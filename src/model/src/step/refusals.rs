@@ -26,7 +26,7 @@ pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Re
     }
     // A controller that has observed the workload has stored a revision of it.
     if observed.revisions.is_empty() && workload.is_observed() {
-        return Err(unreadable(workload, "revisions", workload.kind().revisions().type_().plural()));
+        return Err(unreadable(workload, "revisions", workload.kind().revisions().type_().plural));
     }
     Ok(())
 }

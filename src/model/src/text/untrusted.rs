@@ -113,6 +113,18 @@ pub fn check_namespace(name: &str) -> Result<()> {
     check_piece("namespace", name)
 }
 
+/// Checks the name of a namespace that a person typed. kubectl sends any name that a URL can contain, and finds nothing in it.
+///
+/// # Errors
+/// A usage error when no namespace can have the name.
+pub fn check_namespace_name(name: &str) -> Result<()> {
+    if is_namespace_name(name) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{name:?} is not a valid namespace name"))
+        .hint("use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends"))
+}
+
 /// Whether a namespace can have this name: a label of RFC 1123.
 #[must_use]
 pub fn is_namespace_name(name: &str) -> bool {

@@ -190,7 +190,7 @@ const GENERATED_ANNOTATIONS: [&str; 3] =
 fn changed_fields(before: &Workload, after: &Workload, secrets: SecretValues) -> Vec<Change> {
     let has_spec = before.api_version() == after.api_version();
     let [from, to] = [before, after].map(|workload| Template::new(&own_fields(workload, has_spec)));
-    Diff::between(&from, &to, secrets).changes().to_vec()
+    Diff::between(&from, &to, secrets).changes
 }
 
 fn own_fields(workload: &Workload, has_spec: bool) -> Value {
@@ -236,8 +236,8 @@ pub enum PreviewWarning {
     },
     /// The StatefulSet controller waits for pods that are not ready.
     StuckPods(Vec<String>),
-    /// The workload is being deleted.
-    BeingDeleted,
+    /// The workload is being deleted, in a sentence.
+    BeingDeleted(String),
     /// New pods cannot start, with the reason.
     PodsCannotStart(String),
 }
@@ -252,9 +252,7 @@ fn warnings(
 ) -> Vec<PreviewWarning> {
     let mut warnings = Vec::new();
     let now = &before.workload;
-    if now.deletion_sentence().is_some() {
-        warnings.push(PreviewWarning::BeingDeleted);
-    }
+    warnings.extend(now.deletion_sentence().map(PreviewWarning::BeingDeleted));
     warnings.extend(ended_hold(now, after));
     if let (Some(before), Some(hold)) = (now.held().in_force(), after.held().in_force())
         && before.is_strategy_held(now)

@@ -234,7 +234,9 @@ fn unexpected_consequences_are_warnings() {
             ("x:3", &none),
             ("x:3", &none),
             &json!({"deletionTimestamp": "2026-11-20T13:00:00Z"}),
-            vec![PreviewWarning::BeingDeleted],
+            vec![PreviewWarning::BeingDeleted(
+                "deployment/w is being deleted, so its controller ignores changes".to_owned(),
+            )],
         ),
     ] {
         assert_eq!(warnings("Deployment", before, after, metadata), expected, "{before:?} {after:?}");

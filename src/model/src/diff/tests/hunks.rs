@@ -36,7 +36,7 @@ fn a_new_element_is_in_its_place() {
     ] {
         let (from, to) = (env(from), env(to));
         let diff = Diff::between(&from, &to, SecretValues::Masked);
-        let shown = diff.templates()[1]["spec"]["containers"][0]["env"].clone();
+        let shown = diff.templates[1]["spec"]["containers"][0]["env"].clone();
         let names: Vec<_> = shown.as_array().unwrap().iter().filter_map(|one| one["name"].as_str()).collect();
         assert_eq!(names.join(" "), expected);
     }

@@ -12,7 +12,7 @@ use super::{Change, Diff, PathStep, SecretValues, element_keys};
 use crate::revision::template::Template;
 
 fn changes(from: &Template, to: &Template) -> Vec<Change> {
-    Diff::between(from, to, SecretValues::Shown).changes().to_vec()
+    Diff::between(from, to, SecretValues::Shown).changes
 }
 
 fn pod(spec: &Value) -> Template {

@@ -115,9 +115,9 @@ fn secrets_outside_of_env_are_masked() {
     let (none, one, other) = (Template::new(&json!({"spec": {}})), template("hunter2"), template("hunter3"));
     for (from, to, changed) in [(&one, &other, 9), (&none, &one, 0), (&one, &none, 0)] {
         let diff = Diff::between(from, to, SecretValues::Masked);
-        let shown = format!("{:?} {:?} {:?}", diff.changes(), diff.templates(), diff.rows());
+        let shown = format!("{:?} {:?} {:?}", diff.changes, diff.templates, diff.rows());
         assert!(!shown.contains("hunter"), "{shown}");
-        let marked = diff.changes().iter().filter(|change| format!("{change:?}").contains(MASK_CHANGED));
+        let marked = diff.changes.iter().filter(|change| format!("{change:?}").contains(MASK_CHANGED));
         assert_eq!(marked.count(), changed, "{shown}");
         assert!(
             Diff::between(from, to, SecretValues::Shown).rows().iter().any(|row| row.text.contains("hunter"))
@@ -158,7 +158,7 @@ fn env_in_the_value_of_an_env_is_masked_too() {
     let other = template("hunter3");
     for (from, to) in [(&one, &other), (&none, &one), (&one, &none)] {
         let diff = Diff::between(from, to, SecretValues::Masked);
-        let short_value_of = format!("{:?} {:?} {:?}", diff.changes(), diff.templates(), diff.rows());
+        let short_value_of = format!("{:?} {:?} {:?}", diff.changes, diff.templates, diff.rows());
         assert!(!short_value_of.contains("hunter"), "{short_value_of}");
     }
 }

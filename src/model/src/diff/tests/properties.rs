@@ -136,12 +136,12 @@ proptest! {
     fn hunks_contain_the_changes_only(from in any_template(), to in any_template()) {
         let diff = Diff::between(&from, &to, SecretValues::Masked);
             let hunks = diff.hunks(usize::MAX, None);
-        prop_assert_eq!(hunks.is_empty(), diff.changes().is_empty());
+        prop_assert_eq!(hunks.is_empty(), diff.changes.is_empty());
         let side = |other: DiffSide| {
             let lines = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.side != other);
             lines.map(|line| line.text.clone() + "\n").collect::<String>()
         };
-        if let (false, [from, to]) = (hunks.is_empty(), diff.templates()) {
+        if let (false, [from, to]) = (hunks.is_empty(), &diff.templates) {
             prop_assert_eq!((side(DiffSide::To), side(DiffSide::From)), (yaml(from), yaml(to)));
         }
     }

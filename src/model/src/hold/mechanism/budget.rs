@@ -157,7 +157,7 @@ impl Budget {
 
 /// Whether both limits of a strategy are zero.
 fn are_zero(strategy: Option<&Value>) -> bool {
-    let limit = |name: &&str| strategy::limit(strategy, name, IntOrPercent::Percent(25));
+    let limit = |name: &&str| strategy::limit(strategy, name, strategy::DEPLOYMENT_LIMIT);
     LIMITS.iter().all(|name| matches!(limit(name), IntOrPercent::Int(0) | IntOrPercent::Percent(0)))
 }
 
