@@ -83,7 +83,7 @@ pub(super) trait Executor<'a, E: Engine> {
 }
 
 /// Futures of which any may end first.
-type Futures<'a, T> = FuturesUnordered<LocalBoxFuture<'a, T>>;
+pub(super) type Futures<'a, T> = FuturesUnordered<LocalBoxFuture<'a, T>>;
 
 /// The requests of an executor that have no answer yet. Dropping them cancels them.
 pub(super) struct RequestsInFlight<'a, A> {
@@ -125,21 +125,9 @@ pub(super) async fn drive<'a, E: Engine>(
     signals: Signals,
     ui: &mut Ui,
 ) -> (E, Now) {
-    let mut event_loop = EventLoop {
-        engine,
-        executor,
-        requests: RequestsInFlight::new(),
-        source,
-        observer,
-        started: Instant::now(),
-        ui,
-        results: Vec::new(),
-        drawn: None,
-        needs_redraw: true,
-    };
-    event_loop.run(StopSignals::new(signals.clone()), Continuations::new(signals)).await;
-    let now = event_loop.now();
-    (event_loop.engine, now)
+    let mut event_loop = EventLoop::new(engine, executor, observer, source, signals, ui);
+    event_loop.run().await;
+    event_loop.end().await
 }
 
 /// Waits until one of these ends. Cancel safe; never completes without one.
@@ -158,14 +146,21 @@ async fn next_changes(observer: &mut Option<Observer>) -> Vec<(TargetId, TargetE
     }
 }
 
-struct EventLoop<'a, 'l, E: Engine, X> {
-    engine: E,
-    executor: &'l mut X,
-    requests: RequestsInFlight<'a, E::Answer>,
+/// A run of an engine: its events come from an observer, from requests, timers and signals.
+pub(super) struct EventLoop<'a, 'l, E: Engine, X> {
+    pub(super) engine: E,
+    pub(super) executor: &'l mut X,
+    pub(super) requests: RequestsInFlight<'a, E::Answer>,
     source: &'l Source,
     observer: Option<Observer>,
     started: Instant,
-    ui: &'l mut Ui,
+    pub(super) ui: &'l mut Ui,
+    stops: StopSignals,
+    continuations: Continuations,
+    /// The first signal, or the one that stands for it.
+    pub(super) stopped: Option<StopSignal>,
+    /// How many signals arrived.
+    signals: usize,
     /// The last results, which are not printed yet.
     results: Vec<E::Report>,
     /// When the frame on the terminal was drawn.
@@ -174,33 +169,56 @@ struct EventLoop<'a, 'l, E: Engine, X> {
     needs_redraw: bool,
 }
 
-impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
+impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
+    pub(super) fn new(
+        engine: E,
+        executor: &'l mut X,
+        observer: Option<Observer>,
+        source: &'l Source,
+        signals: Signals,
+        ui: &'l mut Ui,
+    ) -> Self {
+        let mut requests = RequestsInFlight::new();
+        executor.begin(&mut requests, ui);
+        Self {
+            engine,
+            executor,
+            requests,
+            source,
+            observer,
+            started: Instant::now(),
+            ui,
+            stops: StopSignals::new(signals.clone()),
+            continuations: Continuations::new(signals),
+            stopped: None,
+            signals: 0,
+            results: Vec::new(),
+            drawn: None,
+            needs_redraw: true,
+        }
+    }
+
     /// Returns the current time, by the monotonic clock and by the API server's clock.
-    fn now(&self) -> Now {
+    pub(super) fn now(&self) -> Now {
         Now { elapsed: self.started.elapsed(), server_time: self.source.now() }
     }
 
-    /// Runs until the engine is finished and the logs that it requested were read, or until a signal and a moment for the logs.
+    /// Runs until the engine is finished, or until a signal. Prints the results that an earlier run left first.
     ///
     /// `biased` takes the first event that is ready, in this order, so that a run can be repeated. Watches are last: they can
     /// always be ready, and would starve timers. A wait that is dropped loses no event.
-    async fn run(&mut self, mut stops: StopSignals, mut continuations: Continuations) {
-        self.executor.begin(&mut self.requests, self.ui);
-        let (mut is_stopped, mut signals) = (false, 0);
+    pub(super) async fn run(&mut self) {
+        if !self.engine.is_finished() {
+            self.print_results();
+        }
         let mut closed = pin!(self.ui.closed());
-        while !self.engine.is_finished() || self.must_await_requests() && signals < 2 {
+        while !self.engine.is_finished() || self.must_await_requests() && self.signals < 2 {
             let started = self.started;
             let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
             let events = tokio::select! {
                 biased;
-                stop = stops.next() => {
-                    (is_stopped, signals) = (true, signals + 1);
-                    if stop == StopSignal::Interrupted {
-                        self.ui.end_echo();
-                    }
-                    vec![LoopEvent::Stop(stop)]
-                }
-                () = continuations.next() => {
+                stop = self.stops.next() => vec![LoopEvent::Stop(self.stop(stop))],
+                () = self.continuations.next() => {
                     self.leave_frame();
                     Vec::new()
                 }
@@ -219,28 +237,33 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
             };
             if self.is_late() {
                 yield_now().await; // the runtime reads the signals
-                if continuations.next().now_or_never().is_some() {
+                if self.continuations.next().now_or_never().is_some() {
                     self.leave_frame();
                 }
             }
             self.apply(events);
-            if !is_stopped && !self.ui.can_write() && !self.must_await_requests() {
+            if self.stopped.is_none() && !self.ui.can_write() && !self.must_await_requests() {
                 let Some(stop) = self.executor.without_output() else { break };
-                is_stopped = true;
+                self.stopped = Some(stop);
                 self.apply(vec![LoopEvent::Stop(stop)]);
             }
             self.redraw_if_due();
         }
-        // The logs that were requested usually explain a failure. After a signal they have a moment.
+    }
+
+    /// Ends the loop once the logs that the engine requested were read, or a moment after a signal. Prints the last results, and
+    /// returns the engine and the time.
+    pub(super) async fn end(mut self) -> (E, Now) {
+        // The logs usually explain a failure. After a signal they have a moment.
         let last = Instant::now() + LOGS_AFTER_SIGNAL;
-        while signals < 2
+        while self.signals < 2
             && (!self.requests.reads.is_empty()
                 || self.observer.as_ref().is_some_and(Observer::is_reading_logs))
         {
             let mut changes = tokio::select! {
                 biased;
-                _ = stops.next() => break,
-                () = sleep_until(last), if is_stopped => break,
+                _ = self.stops.next() => break,
+                () = sleep_until(last), if self.stopped.is_some() => break,
                 read = next_of(&mut self.requests.reads) => read,
                 changes = next_changes(&mut self.observer) => changes,
             };
@@ -248,10 +271,47 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
             let events = self.events_of(changes);
             self.apply(events);
         }
+        self.print_results();
+        let now = self.now();
+        (self.engine, now)
+    }
+
+    fn print_results(&mut self) {
         let now = self.now();
         for report in std::mem::take(&mut self.results) {
             self.executor.report(&self.engine, &report, now, self.ui);
         }
+    }
+
+    /// Records a signal.
+    fn stop(&mut self, stop: StopSignal) -> StopSignal {
+        self.stopped.get_or_insert(stop);
+        self.signals += 1;
+        if stop == StopSignal::Interrupted {
+            self.ui.end_echo();
+        }
+        stop
+    }
+
+    /// Awaits writes while no event is applied, and returns their answers. The first signal lets none begin any more, and the
+    /// second one ends the wait, so that answers are missing.
+    pub(super) async fn await_writes<T>(&mut self, mut writes: Futures<'a, T>) -> Vec<T> {
+        let mut answers = Vec::new();
+        self.needs_redraw = true;
+        while !writes.is_empty() && self.signals < 2 {
+            self.redraw_if_due();
+            let redraw = self.next_redraw().map(|at| self.started + at);
+            tokio::select! {
+                biased;
+                stop = self.stops.next() => {
+                    self.stop(stop);
+                    self.requests.must_stop_writing.send_replace(true);
+                }
+                answer = writes.next() => answers.extend(answer),
+                () = sleep_until(redraw.unwrap_or(self.started)), if redraw.is_some() => {}
+            }
+        }
+        answers
     }
 
     fn must_await_requests(&self) -> bool {
@@ -295,18 +355,24 @@ impl<'a, E: Engine, X: Executor<'a, E>> EventLoop<'a, '_, E, X> {
         }
     }
 
+    /// Prints a report, or keeps it as one of the last results.
+    pub(super) fn report(&mut self, report: E::Report) {
+        if self.engine.is_finished() && X::is_result(&report) {
+            self.results.push(report);
+        } else {
+            let now = self.now();
+            self.executor.report(&self.engine, &report, now, self.ui);
+        }
+    }
+
     /// Applies events. Those that arrive meanwhile wait in the observer.
-    fn apply(&mut self, events: Vec<LoopEvent<E::Answer>>) {
+    pub(super) fn apply(&mut self, events: Vec<LoopEvent<E::Answer>>) {
         for event in events {
             let now = self.now();
             let Effects { reports, tasks } = self.engine.apply(event, now);
             self.needs_redraw |= !reports.is_empty();
             for report in reports {
-                if self.engine.is_finished() && X::is_result(&report) {
-                    self.results.push(report);
-                } else {
-                    self.executor.report(&self.engine, &report, now, self.ui);
-                }
+                self.report(report);
             }
             self.requests.must_stop_writing.send_replace(X::must_stop_writing(&self.engine));
             for task in tasks {

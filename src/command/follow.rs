@@ -1,11 +1,13 @@
 //! Follows rollouts until each has its result, for `status` and for `--wait`. CONTRIBUTING.md shows the way of one event.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures_util::future::FutureExt;
 use k8s_openapi::jiff::Timestamp;
 
 use super::context::{CommandOutcome, Context};
-use super::event_loop::{Executor, RequestsInFlight, drive};
+use super::event_loop::{EventLoop, Executor, Futures, RequestsInFlight};
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
 use super::writing_verb::Writer;
 use crate::cluster::concurrent::with_optional_read;
@@ -13,8 +15,10 @@ use crate::cluster::configuration::named_configuration;
 use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
-use crate::model::engine::{Now, TargetId};
-use crate::model::follow::{FollowOptions, FollowRequest, Follower, FollowerAnswer, Report};
+use crate::model::engine::{LoopEvent, Now, TargetId};
+use crate::model::follow::{
+    FollowOptions, FollowRequest, Follower, FollowerAnswer, NoRollback, Report, Rollbacks, UndoScope,
+};
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::message_writer::Frame;
@@ -45,17 +49,38 @@ pub struct Following<'a> {
     pub context: &'a Context<'a>,
 }
 
-impl Following<'_> {
+/// Follows rollouts; rolls back those that failed, if it is to; and follows those that it rolled back.
+pub(super) struct FollowSequence<'a> {
+    pub(super) following: &'a Following<'a>,
+    pub(super) rollbacks: Rollbacks,
+}
+
+impl FollowSequence<'_> {
     /// Draws the last frame, which stays on the terminal.
     fn draw_last(&self, follower: &Follower, server_time: Timestamp, ui: &mut Ui) {
-        let ends = || follower.targets().iter().filter_map(|target| Some((target, target.result()?)));
-        let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
-        let now = Now { elapsed, server_time };
-        ui.draw_last(|size| Frame::of(follower, now, self.names, self.shows_pods, true, size));
+        let results = follower.followed(&self.rollbacks).filter_map(|one| one.result());
+        let elapsed = results.map(|result| result.elapsed).max().unwrap_or_default();
+        let (now, names) = (Now { elapsed, server_time }, self.following.names);
+        ui.draw_last(|size| self.frame_of(follower, now, true, size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
-        for (target, result) in ends() {
-            render::print_outcome(target, result, self.names, server_time, false, ui);
+        for one in follower.followed(&self.rollbacks) {
+            render::print_outcome(one, names, server_time, false, ui);
         }
+    }
+
+    /// Prints that a rollback begins.
+    pub(super) fn print_start(&self, follower: &Follower, id: TargetId, now: Now, ui: &mut Ui) {
+        let Some(one) = follower.followed(&self.rollbacks).nth(id.0) else { return };
+        if self.following.output.is_document() {
+            ui.out_streamed(&json::rollback_started(one, now), self.following.output);
+        } else {
+            ui.messages.lines(render::rollback_started(one, self.following.names, self.following.draws));
+        }
+    }
+
+    fn frame_of(&self, follower: &Follower, now: Now, is_last: bool, size: Terminal) -> Frame {
+        let Following { names, shows_pods, .. } = *self.following;
+        Frame::of(follower, &self.rollbacks, now, names, shows_pods, is_last, size)
     }
 }
 
@@ -71,30 +96,98 @@ pub(super) async fn run(
     so_far.print_errors(ui);
     ui.messages.lines(render::timeout_before_grace(&following.options));
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
-    let (signals, mut executor) = (following.context.world.signals.clone(), following);
+    let signals = following.context.world.signals.clone();
+    let mut sequence = FollowSequence { following, rollbacks: Rollbacks::new() };
     let observer = Observer::of_found(Arc::clone(cluster), &found);
     let ((follower, now), configuration) = with_optional_read(
-        drive(follower, &mut executor, Some(observer), following.context.source, signals, ui),
+        async {
+            let source = following.context.source;
+            let mut event_loop = EventLoop::new(follower, &mut sequence, Some(observer), source, signals, ui);
+            event_loop.run().await;
+            while undo_failed(&mut event_loop).await {
+                event_loop.run().await;
+            }
+            event_loop.end().await
+        },
         named_configuration(&following.configuration, following.context.source),
     )
     .await;
     if following.draws {
-        following.draw_last(&follower, now.server_time, ui);
+        sequence.draw_last(&follower, now.server_time, ui);
     }
+    let rollbacks = &sequence.rollbacks;
     if ui.is_closed() {
-        let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
+        let unfinished = follower.followed(rollbacks).filter(|one| one.result().is_none());
         let is_undo = following.options.undo_on_failure.is_some();
-        ui.messages.lines(unfinished.map(|target| render::without_reader(target, is_undo)));
+        ui.messages.lines(unfinished.map(|one| render::without_reader(one, is_undo)));
     }
-    let summary = job_summary::of_follower(&follower, following.names, now.server_time);
-    let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
+    let summary = job_summary::of_follower(&follower, rollbacks, following.names, now.server_time);
+    let outcome = so_far.and(CommandOutcome { summary, ..follower.exit(rollbacks).into() });
     if following.output.is_document() {
         let exit = following.context.exit(outcome.worst_exit()).code();
-        ui.out_streamed(&json::summary(&follower, &configuration, exit, now), following.output);
+        let summary = json::summary(&follower, rollbacks, &configuration, exit, now);
+        ui.out_streamed(&summary, following.output);
     } else {
         print_remarks(&follower, &configuration, now.server_time, ui);
     }
     outcome
+}
+
+/// Rolls back the targets whose rollback is due, all at once. The event loop follows again what was written, and what has
+/// recovered. Returns whether a rollback was due.
+async fn undo_failed<'a>(event_loop: &mut EventLoop<'a, '_, Follower, FollowSequence<'a>>) -> bool {
+    let due = event_loop.engine.take_rollbacks();
+    if due.is_empty() {
+        return false;
+    }
+    let Following { options, field_manager, context, .. } = event_loop.executor.following;
+    // A release does not stay in parts: with `=all` the others are rolled back at the same time.
+    let unless_recovered = options.undo_on_failure != Some(UndoScope::All);
+    let (mut ids, writes) = (Vec::new(), Futures::new());
+    for (id, start, rollback) in due {
+        ids.push(id);
+        event_loop.executor.rollbacks.insert(id, rollback);
+        event_loop.executor.print_start(&event_loop.engine, id, event_loop.now(), event_loop.ui);
+        let found = event_loop.engine.targets()[id.0].workload().clone();
+        let (messages, stopped) = (event_loop.ui.messages.clone(), event_loop.requests.must_stop_writing());
+        let options = WriteOptions::by(field_manager);
+        let write = async move {
+            let source = context.source;
+            let written =
+                undo_on_failure(&found, &start, unless_recovered, options, source, &messages, stopped).await;
+            (id, written)
+        };
+        writes.push(write.boxed_local());
+    }
+    let mut answers: BTreeMap<_, _> = event_loop.await_writes(writes).await.into_iter().collect();
+    for id in ids {
+        let unanswered = || {
+            let why = "a second signal ended the command before the answer to the write";
+            Err(NoRollback::Unknown(why.to_owned()))
+        };
+        let answer = answers.remove(&id).unwrap_or_else(unanswered);
+        let rollbacks = &mut event_loop.executor.rollbacks;
+        let Some(rollback) = rollbacks.get_mut(&id) else { continue };
+        match answer {
+            Ok(Some((written, take_back))) => {
+                rollback.written = Some(Ok(take_back));
+                event_loop.apply(vec![LoopEvent::Answer((id, Some(Box::new(written))))]);
+            }
+            Ok(None) => {
+                rollbacks.remove(&id);
+                event_loop.apply(vec![LoopEvent::Answer((id, None))]);
+            }
+            Err(why) => {
+                rollback.written = Some(Err(why));
+                let failed = rollback.failed.clone();
+                event_loop.report((id, Report::Ended(failed)));
+            }
+        }
+    }
+    if let Some(stop) = event_loop.stopped {
+        event_loop.apply(vec![LoopEvent::Stop(stop)]);
+    }
+    true
 }
 
 /// Ends a verb that wrote: at once, or with `wait` once every rollout in `written` has ended. A
@@ -131,7 +224,7 @@ fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Time
     }
 }
 
-impl<'a> Executor<'a, Follower> for &'a Following<'a> {
+impl<'a> Executor<'a, Follower> for FollowSequence<'a> {
     const AWAITS_REQUESTS: bool = true;
 
     fn execute(
@@ -145,28 +238,12 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
     ) {
         let (Some(target), Some(observer)) = (follower.targets().get(id.0), observer) else { return };
         let (source, messages, stopped) =
-            (self.context.source, ui.messages.clone(), requests.must_stop_writing());
+            (self.following.context.source, ui.messages.clone(), requests.must_stop_writing());
         match task {
             FollowRequest::Refresh => observer.refresh(id),
             FollowRequest::WatchWarnings => observer.watch_warnings(),
             FollowRequest::ReadLog(log) => {
                 observer.read_log(id, target.workload().object().namespace(), log);
-            }
-            FollowRequest::RollBack { start, unless_recovered } => {
-                let (found, options) = (target.workload().clone(), WriteOptions::by(self.field_manager));
-                requests.start(async move {
-                    let written = undo_on_failure(
-                        &found,
-                        &start,
-                        unless_recovered,
-                        options,
-                        source,
-                        &messages,
-                        stopped,
-                    )
-                    .await;
-                    Some((id, written.map(|written| written.map(Box::new))))
-                });
             }
             FollowRequest::DeletePod(pod) => {
                 let workload = target.workload().clone();
@@ -185,17 +262,18 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
     }
 
     fn draws(&self, _follower: &Follower) -> bool {
-        self.draws
+        self.following.draws
     }
 
     fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now, ui: &mut Ui) {
-        let Some(target) = follower.targets().get(id.0) else { return };
-        if self.output.is_document() {
-            ui.out_streamed(&json::event(target, report, now), self.output);
-        } else if self.draws {
-            ui.messages.lines(render::above_frame(target, report, self.names));
+        let Some(one) = follower.followed(&self.rollbacks).nth(id.0) else { return };
+        let Following { output, draws, names, shows_pods, .. } = *self.following;
+        if output.is_document() {
+            ui.out_streamed(&json::event(one, report, now), output);
+        } else if draws {
+            ui.messages.lines(render::notes(one, report, names));
         } else {
-            render::print(target, report, self.names, self.shows_pods, now, ui);
+            render::print(one, report, names, shows_pods, now, ui);
         }
     }
 
@@ -204,6 +282,6 @@ impl<'a> Executor<'a, Follower> for &'a Following<'a> {
     }
 
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        Frame::of(follower, now, self.names, self.shows_pods, false, size)
+        self.frame_of(follower, now, false, size)
     }
 }

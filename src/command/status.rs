@@ -22,7 +22,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::engine::{Now, TargetEvent, TargetId};
 use crate::model::finding::{Finding, Reason};
-use crate::model::follow::{FollowOptions, FollowRequest, Follower, FollowerAnswer, Goal, Outcome, Report};
+use crate::model::follow::{
+    FollowOptions, FollowRequest, Followed, Follower, FollowerAnswer, Goal, Outcome, Report, Rollbacks,
+};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::NamedConfiguration;
@@ -141,7 +143,9 @@ async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &
     for (index, target) in follower.targets().iter().enumerate() {
         let id = TargetId(index);
         let of_target: Vec<_> = std::iter::from_fn(|| reports.next_if(|(of, _)| *of == id)).collect();
-        let Some(result) = target.result() else { continue };
+        let Some(result) = target.result() else {
+            continue;
+        };
         if let Outcome::Unreadable(error) = &result.outcome {
             all.errors.push(error.clone());
             continue;
@@ -150,7 +154,7 @@ async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &
         let stale = target.stale_configuration(&configuration);
         if !following.output.is_document() {
             for (_, report) in &of_target {
-                print(target, report, names, following.shows_pods, now, ui);
+                print(Followed { target, rollback: None }, report, names, following.shows_pods, now, ui);
             }
             ui.messages.lines(stale_configuration(target.workload(), &stale, now.server_time));
         } else if let Some(view) = target.view(now.server_time) {
@@ -172,7 +176,7 @@ async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &
             Err(error) => all.errors.push(error),
         }
     }
-    let summary = job_summary::of_follower(&follower, names, now.server_time);
+    let summary = job_summary::of_follower(&follower, &Rollbacks::new(), names, now.server_time);
     CommandOutcome { summary, ..all }
 }
 

@@ -18,7 +18,7 @@ use crate::model::change::undo::{Undo, UndoOptions, take_back_command, undo};
 use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult, is_applied};
 use crate::model::engine::PodRef;
 use crate::model::finding::{Finding, Reason};
-use crate::model::follow::{RollbackResult, StartState, is_complete_and_ready, stayed_complete};
+use crate::model::follow::{NoRollback, StartState, is_complete_and_ready, stayed_complete};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::SETTLE_TIME;
@@ -31,10 +31,10 @@ use crate::render::undo::{hold_effect, kept_pods};
 /// How long a rollback that cannot be written now is tried again. An API server restarts in less time.
 const ROLLBACK_LIMIT: Duration = Duration::from_secs(60);
 
-/// Rolls a target back to the revision that was stable when following began; `None` if it has recovered. Reads everything again
-/// first, also after a conflict, because the patch must match the objects as they are now. It tries again while they cannot
-/// be read, and while the API server cannot take the write, until the command is `stopped`. A server that has just started
-/// may also refuse reads.
+/// Rolls a target back to the revision that was stable when following began, and returns the workload with the command that
+/// takes that back; `None` if it has recovered. Reads everything again first, also after a conflict, because the patch must
+/// match the objects as they are now. It tries again while they cannot be read, and while the API server cannot take the
+/// write, until the command is `stopped`. A server that has just started may also refuse reads.
 ///
 /// A write without an answer is repeated only after a read has shown that it is not stored. If the first one is applied late,
 /// the tests of the second one fail, and the read after that finds the first.
@@ -50,20 +50,20 @@ pub(super) async fn undo_on_failure(
     source: &Source,
     messages: &MessageWriter,
     mut stopped: watch::Receiver<bool>,
-) -> Result<Option<Workload>, RollbackResult> {
+) -> Result<Option<(Workload, Option<String>)>, NoRollback> {
     let begun = Instant::now();
-    let cluster = source.writable().map_err(|error| RollbackResult::not_written(&error))?;
+    let cluster = source.writable().map_err(|error| NoRollback::not_written(&error))?;
     let (mut tries, mut conflicts) = (0, 0..MAX_CONFLICTS);
-    // The last write that may be stored late, with what is printed then, and whether no read has shown yet that it is not stored.
-    let (mut unanswered, mut is_unknown): (Option<(Patch, Vec<String>)>, _) = (None, false);
+    // The last write that may be stored late, and whether no read has shown yet that it is not stored.
+    let (mut sent, mut is_unknown): (Option<SentRollback>, _) = (None, false);
     let failed = |is_unknown: bool, error: &Error| {
-        if is_unknown { RollbackResult::unknown(error) } else { RollbackResult::not_written(error) }
+        if is_unknown { NoRollback::unknown(error) } else { NoRollback::not_written(error) }
     };
     loop {
         // A rollback that is stored late may be complete already.
         let may_have_recovered = |observed: &Observation| {
-            let is_stored = |(patch, _): &(Patch, _)| is_applied(patch, observed.workload.object());
-            unless_recovered && !unanswered.as_ref().is_some_and(is_stored)
+            let is_stored = |sent: &SentRollback| is_applied(&sent.patch, observed.workload.object());
+            unless_recovered && !sent.as_ref().is_some_and(is_stored)
         };
         let read = tokio::select! {
             biased;
@@ -81,30 +81,27 @@ pub(super) async fn undo_on_failure(
                 return Ok(None);
             }
             Ok(Some(observed)) => {
-                let is_stored = |patch: &Patch| is_applied(patch, observed.workload.object());
-                if let Some((_, lines)) = unanswered.take_if(|(patch, _)| is_stored(patch)) {
-                    messages.lines_once(lines);
-                    return Ok(Some(observed.workload));
+                let is_stored = |sent: &mut SentRollback| is_applied(&sent.patch, observed.workload.object());
+                if let Some(sent) = sent.take_if(is_stored) {
+                    return Ok(Some((observed.workload, sent.print_stored(messages))));
                 }
                 let undo = prepared(&observed, start, messages)?;
                 let target = PatchTarget::of(&observed.workload);
                 let written = patch::apply(&undo.patch, &target, options, source, messages).await;
                 let revert = owner_warnings::of_apply(&observed.workload, &undo.to, &UndoOptions::default());
-                let back = take_back_command(&observed, &undo).map(|command| receipt(&command));
-                let lines: Vec<_> = revert.into_iter().chain(back).collect();
+                let take_back = take_back_command(&observed, &undo);
+                sent = Some(SentRollback { patch: undo.patch, warnings: revert, take_back });
                 is_unknown = matches!(written, WriteResult::Unknown(_));
-                if matches!(written, WriteResult::Stored(_)) {
-                    messages.lines_once(lines);
-                } else if is_unknown || matches!(written, WriteResult::Unavailable(_)) {
-                    unanswered = Some((undo.patch, lines));
-                }
                 written
             }
             Err(error) if error.kind() == ErrorKind::NotFound => WriteResult::Refused(error),
             Err(error) => WriteResult::Unavailable(error),
         };
         let unavailable = match written {
-            WriteResult::Stored(object) => return Ok(Some(workload.with_object(object))),
+            WriteResult::Stored(object) => {
+                let take_back = sent.and_then(|sent| sent.print_stored(messages));
+                return Ok(Some((workload.with_object(object), take_back)));
+            }
             WriteResult::Conflict(conflict) if !conflict.is_unanswered && conflicts.next().is_some() => {
                 continue;
             }
@@ -112,7 +109,7 @@ pub(super) async fn undo_on_failure(
                 let error = conflict.error(workload, "its rollback was prepared");
                 return Err(failed(conflict.is_unanswered, &error));
             }
-            WriteResult::Refused(error) => return Err(RollbackResult::not_written(&error)),
+            WriteResult::Refused(error) => return Err(NoRollback::not_written(&error)),
             WriteResult::Unavailable(error) | WriteResult::Unknown(error) => error,
         };
         let pause = cluster.pause_before_retry(tries);
@@ -126,6 +123,23 @@ pub(super) async fn undo_on_failure(
         }
         let _ = timeout(pause, stopped.wait_for(|is_stopped| *is_stopped)).await; // whichever is first
         tries += 1;
+    }
+}
+
+/// A rollback that was sent.
+struct SentRollback {
+    patch: Patch,
+    /// What to print once it is stored.
+    warnings: Vec<String>,
+    /// The command that takes it back, if one does.
+    take_back: Option<String>,
+}
+
+impl SentRollback {
+    /// Prints that it is stored, and returns the command that takes it back.
+    fn print_stored(self, messages: &MessageWriter) -> Option<String> {
+        messages.lines_once(self.warnings.into_iter().chain(self.take_back.as_deref().map(receipt)));
+        self.take_back
     }
 }
 
@@ -190,11 +204,11 @@ fn prepared(
     observed: &Observation,
     start: &StartState,
     messages: &MessageWriter,
-) -> Result<Undo, RollbackResult> {
+) -> Result<Undo, NoRollback> {
     let workload = &observed.workload;
-    let stable = start.rollback_revision(observed).map_err(RollbackResult::NotStarted)?;
-    let undo = undo(observed, stable, &UndoOptions::default())
-        .map_err(|error| RollbackResult::not_written(&error))?;
+    let stable = start.rollback_revision(observed)?;
+    let undo =
+        undo(observed, stable, &UndoOptions::default()).map_err(|error| NoRollback::not_written(&error))?;
     let warnings = owner_warnings::before_an_undo(workload, Some(stable)).into_iter();
     let warnings = warnings.chain(hold_effect(workload, &undo)).chain(kept_pods(observed, &undo));
     messages.lines_once(warnings);

@@ -6,7 +6,7 @@ use super::cause::cause_words;
 use super::columns::code;
 use super::state_words::{NameContext, serving_words, state_text};
 use super::status::rollback_at_end;
-use crate::model::follow::{FollowedTarget, Follower, Outcome};
+use crate::model::follow::{Followed, Follower, Outcome, Rollbacks};
 
 /// The most causes of one workload.
 const MAX_CAUSES: usize = 5;
@@ -20,22 +20,31 @@ pub struct ResultRow {
 
 /// Returns the rows of followed rollouts. `now` is the server's time.
 #[must_use]
-pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> Vec<ResultRow> {
-    follower.targets().iter().map(|target| followed(target, names, now)).collect()
+pub fn of_follower(
+    follower: &Follower,
+    rollbacks: &Rollbacks,
+    names: NameContext,
+    now: Timestamp,
+) -> Vec<ResultRow> {
+    follower.followed(rollbacks).map(|one| row_of(one, names, now)).collect()
 }
 
-fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> ResultRow {
-    let is_done = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
+fn row_of(followed: Followed<'_>, names: NameContext, now: Timestamp) -> ResultRow {
+    let target = followed.target;
+    let is_done = followed.outcome() == Some(&Outcome::Reached);
     let (workload, view) = (target.workload(), target.view(now));
     // After the rollback the causes of the failure are gone.
-    let failed = target.rollback().filter(|_| target.is_rollback_written());
+    let failed = followed.rollback.filter(|_| followed.is_rollback_written());
     let causes = failed.into_iter().flat_map(|rollback| &rollback.causes).chain(target.causes());
     let causes = causes.filter(|_| !is_done).map(|cause| cause_words(cause, workload, names));
     let serving = view.as_ref().map(serving_words).unwrap_or_default();
-    let rollback =
-        view.as_ref().zip(target.result()).and_then(|(view, result)| rollback_at_end(view, result));
+    let rollback = view.as_ref().and_then(|view| rollback_at_end(view, followed));
     ResultRow {
-        row: row(is_done, [names.name(workload), state_text(target).1, serving], &causes.collect::<Vec<_>>()),
+        row: row(
+            is_done,
+            [names.name(workload), state_text(followed).1, serving],
+            &causes.collect::<Vec<_>>(),
+        ),
         rollback: rollback.map(code),
     }
 }

@@ -6,7 +6,7 @@ use super::columns::{aligned, fit};
 use super::line::{Line, Style};
 use super::pods::pods;
 use crate::model::api::pod::Pod;
-use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
+use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::{PodStage, tally};
@@ -107,10 +107,7 @@ fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<
 
 /// Returns the revision of a complete rollout, and its row from the controller's counters. The observed pods may be older.
 fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<(&'o Revision, Vec<Line>)> {
-    let is_complete = target.result().is_some_and(|result| match &result.rollback {
-        Some(RollbackResult::RolledBack { outcome, .. }) => *outcome == Outcome::Reached,
-        _ => result.outcome == Outcome::Reached,
-    });
+    let is_complete = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
     let counts = observed.workload.counts();
     let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));

@@ -2,7 +2,7 @@
 
 use super::age::duration_text;
 use super::line::Style;
-use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure};
+use crate::model::follow::{Followed, NoRollback, Outcome, RolloutFailure};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
@@ -98,24 +98,22 @@ pub fn serving_words(view: &RolloutView) -> String {
 
 /// Returns the state or the result of a target, and of its rollback: `failed: crash-loop for 30s; rolling back to revision 4:
 /// progressing`.
-pub(super) fn state_text(target: &FollowedTarget) -> (Style, String) {
-    let state = target.verdict().map(|verdict| verdict.state);
-    let Some(result) = target.result().or_else(|| target.rollback().map(|rollback| &rollback.failed)) else {
+pub(super) fn state_text(followed: Followed<'_>) -> (Style, String) {
+    let state = followed.target.verdict().map(|verdict| verdict.state);
+    let Some(outcome) = followed.outcome() else {
         return in_progress(state);
     };
-    let Some(mut words) = outcome_words(&result.outcome) else {
-        let is_short_of_complete =
-            result.outcome == Outcome::Reached && state != Some(RolloutState::Complete);
+    let Some(mut words) = outcome_words(outcome) else {
+        let is_short_of_complete = *outcome == Outcome::Reached && state != Some(RolloutState::Complete);
         return if is_short_of_complete { (Style::Good, "reached".to_owned()) } else { in_progress(state) };
     };
-    if let (None, Some(rollback)) = (target.result(), target.rollback()) {
+    if let (None, Some(rollback)) = (followed.result(), followed.rollback) {
         let state = state.map(|state| format!(": {}", state.word())).unwrap_or_default();
         words += &format!("; rolling back to revision {}{state}", rollback.revision);
     }
-    if let Some(rollback) = &result.rollback {
-        words += &format!("; {}", rollback_words(target, rollback));
-    }
-    words.extend(result.since_answer.map(|ago| format!(", known {} ago", duration_text(ago))));
+    words.extend(rollback_words(followed).map(|rollback| format!("; {rollback}")));
+    let ago = followed.result().and_then(|result| result.since_answer);
+    words.extend(ago.map(|ago| format!(", known {} ago", duration_text(ago))));
     (Style::Bad, words)
 }
 
@@ -138,23 +136,26 @@ fn in_progress(state: Option<RolloutState>) -> (Style, String) {
 }
 
 /// Returns how the rollback of a failed target ended, with the new number of the revision: `rolled back to revision 1 (now 3)`.
-pub(super) fn rollback_words(target: &FollowedTarget, rollback: &RollbackResult) -> String {
-    let (revision, outcome) = match rollback {
-        RollbackResult::NotStarted(_) => return "not rolled back".to_owned(),
-        RollbackResult::Unknown(_) => return "it is unknown whether it was rolled back".to_owned(),
-        RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
+/// `None` without an end.
+pub(super) fn rollback_words(followed: Followed<'_>) -> Option<String> {
+    let (revision, outcome) = match (followed.rolled_back(), followed.no_rollback()) {
+        (Some(rolled_back), _) => rolled_back,
+        (None, Some(NoRollback::Unknown(_))) => {
+            return Some("it is unknown whether it was rolled back".to_owned());
+        }
+        (None, why) => return why.map(|_| "not rolled back".to_owned()),
     };
     let why = match outcome {
         Outcome::Reached => {
-            let now = target.observation().and_then(|observed| observed.revisions.current());
+            let now = followed.target.observation().and_then(|observed| observed.revisions.current());
             let now = now.map(Revision::label).filter(|now| now != revision);
             let now = now.map(|now| format!(" (now {now})")).unwrap_or_default();
-            return format!("rolled back to revision {revision}{now}");
+            return Some(format!("rolled back to revision {revision}{now}"));
         }
         Outcome::Held => "it is held".to_owned(),
         outcome => outcome_words(outcome).unwrap_or_else(|| "it continues in the cluster".to_owned()),
     };
-    format!("the rollback to revision {revision} is not complete: {why}")
+    Some(format!("the rollback to revision {revision} is not complete: {why}"))
 }
 
 /// Returns why a rollout failed, in a few words.

@@ -16,7 +16,7 @@ use super::message_writer::{Frame, usable_height, usable_width};
 use super::state_words::NameContext;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
-use crate::model::follow::Follower;
+use crate::model::follow::{Follower, Rollbacks};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::step::Stepper;
 use crate::world::Terminal;
@@ -28,14 +28,15 @@ impl Frame {
     #[must_use]
     pub fn of(
         follower: &Follower,
+        rollbacks: &Rollbacks,
         now: Now,
         names: NameContext,
         shows_pods: bool,
         is_last: bool,
         size: Terminal,
     ) -> Self {
-        let block = |target| WorkloadBlock::of(target, now, names, shows_pods, usable_width(size));
-        let blocks: Vec<_> = follower.targets().iter().map(block).collect();
+        let block = |followed| WorkloadBlock::of(followed, now, names, shows_pods, usable_width(size));
+        let blocks: Vec<_> = follower.followed(rollbacks).map(block).collect();
         Self::new(into_height(&blocks, usable_width(size), usable_height(size), is_last), size)
     }
 

@@ -4,7 +4,7 @@
 use crate::model::api::pod::Pod;
 use crate::model::cause::{Cause, CauseId};
 use crate::model::engine::Now;
-use crate::model::follow::{FollowedTarget, Outcome};
+use crate::model::follow::{Followed, FollowedTarget, Outcome};
 use crate::model::kind::strategy::min_available;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
@@ -36,12 +36,13 @@ pub(super) struct WorkloadBlock {
 impl WorkloadBlock {
     /// Builds the block of a target at a moment, for lines of the given width.
     pub(super) fn of(
-        target: &FollowedTarget,
+        followed: Followed<'_>,
         now: Now,
         names: NameContext,
         shows_pods: bool,
         width: usize,
     ) -> Self {
+        let target = followed.target;
         let causes = causes(target);
         let log_of = |cause: &_| target.log_for(cause);
         let view = target.view(now.server_time);
@@ -51,10 +52,10 @@ impl WorkloadBlock {
             bars(view, verdict.state, width).into_iter().chain(revisions).collect()
         });
         Self {
-            state: state(target, &causes),
+            state: state(followed, &causes),
             is_outage: view.as_ref().is_some_and(|view| view.is_outage),
-            folded: folded_row(target, view.as_ref(), now, names, causes.first().map(in_short)),
-            header: header_lines(target, view.as_ref(), now, names, width),
+            folded: folded_row(followed, view.as_ref(), now, names, causes.first().map(in_short)),
+            header: header_lines(followed, view.as_ref(), now, names, width),
             rest: rest.unwrap_or_default(),
             causes: cause_lines(&causes, log_of, target.workload(), names, width),
             short_causes: causes
@@ -98,9 +99,9 @@ impl WorkloadBlock {
 }
 
 /// Returns the state of a target, or that of its result. A rollout is stuck here as soon as a cause needs a fix.
-fn state(target: &FollowedTarget, causes: &[Cause]) -> RolloutState {
-    let state = target.verdict().map_or(RolloutState::Unobserved, |verdict| verdict.state);
-    match target.result().map(|result| &result.outcome) {
+fn state(followed: Followed<'_>, causes: &[Cause]) -> RolloutState {
+    let state = followed.target.verdict().map_or(RolloutState::Unobserved, |verdict| verdict.state);
+    match followed.result().and(followed.outcome()) {
         Some(Outcome::Reached) => RolloutState::Complete,
         Some(Outcome::Held) => RolloutState::Held,
         None | Some(Outcome::Interrupted(_)) if causes.iter().any(Cause::needs_a_fix) => {
@@ -132,20 +133,19 @@ const GAP: &str = "   ";
 /// Returns the name of a target, its revisions, its state, the age of the state and the time left. Parts that do not fit into
 /// one line begin another one.
 fn header_lines(
-    target: &FollowedTarget,
+    followed: Followed<'_>,
     view: Option<&RolloutView>,
     now: Now,
     names: NameContext,
     width: usize,
 ) -> Vec<Line> {
-    let revisions = revisions(target);
+    let (target, revisions) = (followed.target, revisions(followed));
     let revisions = if revisions.is_empty() { revisions } else { format!("revision {revisions}") };
-    let (style, state) = state_text(target);
-    let outcome = target.result().map(|result| &result.outcome);
-    let time = match outcome {
+    let (style, state) = state_text(followed);
+    let time = match followed.result().and(followed.outcome()) {
         // The state has the duration that matters.
         Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => String::new(),
-        _ => time(target, view, now) + &left(target, now),
+        _ => time(followed, view, now) + &left(target, now),
     };
     let parts = [Line::of(revisions), Line::styled(style, state), Line::of(time)];
     heading(Line::styled(Style::Heading, names.name(target.workload())), parts, width)
@@ -155,22 +155,22 @@ fn header_lines(
 /// cause or else its progress. The longest cell is the last one, so that it moves no column and is cut first. An outage is
 /// named.
 fn folded_row(
-    target: &FollowedTarget,
+    followed: Followed<'_>,
     view: Option<&RolloutView>,
     now: Now,
     names: NameContext,
     first_cause: Option<Line>,
 ) -> Vec<Line> {
-    let workload = target.workload();
-    let name = Line::styled(Style::Heading, names.name(workload));
-    let (style, state) = state_text(target);
+    let target = followed.target;
+    let name = Line::styled(Style::Heading, names.name(target.workload()));
+    let (style, state) = state_text(followed);
     let outage = if view.is_some_and(|view| view.is_outage) { ", outage" } else { "" };
     let words =
         first_cause.or_else(|| Some(Line::of(progress(view?.counts, view?.available) + &left(target, now))));
     let state = Line::styled(style, state).with(Style::Bad, outage).with(Style::Plain, "  ");
     let state = state.joined_with(words.unwrap_or_default());
     // Beside `complete` the duration of the wait would read as the age of the state.
-    let age = if target.result().is_none() { time(target, view, now) } else { String::new() };
+    let age = if followed.result().is_none() { time(followed, view, now) } else { String::new() };
     vec![name, Line::of(age), state]
 }
 
@@ -198,8 +198,8 @@ pub(super) fn heading(name: Line, parts: impl IntoIterator<Item = Line>, width: 
 
 /// Returns the age of the state, as in the column SINCE of `list`; if no stamp shows it, how long the target was followed. Of a
 /// result it is how long that was, if it was a second or more: `after 42s`.
-fn time(target: &FollowedTarget, view: Option<&RolloutView>, now: Now) -> String {
-    match target.result() {
+fn time(followed: Followed<'_>, view: Option<&RolloutView>, now: Now) -> String {
+    match followed.result() {
         Some(result) if result.elapsed.as_secs() == 0 => String::new(),
         Some(result) => format!("after {}", duration_text(result.elapsed)),
         None => match view.and_then(|view| view.since) {
@@ -211,8 +211,9 @@ fn time(target: &FollowedTarget, view: Option<&RolloutView>, now: Now) -> String
 
 /// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty
 /// while it is not known, and during a rollback, because the state names its revision.
-fn revisions(target: &FollowedTarget) -> String {
-    let Some(observed) = target.observation().filter(|_| !target.is_rollback_written()) else {
+fn revisions(followed: Followed<'_>) -> String {
+    let target = followed.target;
+    let Some(observed) = target.observation().filter(|_| !followed.is_rollback_written()) else {
         return String::new();
     };
     let running = observed.revisions.current();

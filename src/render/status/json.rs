@@ -10,7 +10,7 @@ use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    FollowedTarget, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetResult,
+    Followed, Follower, NoRollback, Outcome, Report, Rollbacks, RolloutFailure, TargetResult,
 };
 use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
@@ -25,7 +25,8 @@ use crate::render::json::{
 
 /// Returns one report.
 #[must_use]
-pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
+pub fn event(followed: Followed<'_>, report: &Report, now: Now) -> Value {
+    let target = followed.target;
     let (kind, facts) = match report {
         Report::Status { verdict, .. } => {
             let view = target.view(now.server_time); // none for a target that was never observed completely
@@ -37,7 +38,7 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
                 "revision": view.as_ref().and_then(|view| view.revision),
                 "pods": pods_json(counts, available),
                 "outage": view.as_ref().map(|view| view.is_outage),
-                "rollingBack": target.is_rollback_written(),
+                "rollingBack": followed.is_rollback_written(),
             });
             ("status", facts)
         }
@@ -53,52 +54,63 @@ pub fn event(target: &FollowedTarget, report: &Report, now: Now) -> Value {
             };
             ("rollback-target", facts)
         }
-        Report::RollbackStarted { result, revision } => {
-            let mut facts = result_json(target, result);
-            facts["toRevision"] = revision_json(revision);
-            ("rolling-back", facts)
-        }
         Report::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod.name})),
-        Report::Ended(result) => ("ended", result_json(target, result)),
+        Report::Ended(_) => ("ended", result_json(followed)),
     };
+    target_event(followed, kind, facts, now)
+}
+
+/// Returns that the rollback of a target begins.
+#[must_use]
+pub fn rollback_started(followed: Followed<'_>, now: Now) -> Value {
+    let mut facts = result_json(followed);
+    facts["toRevision"] = followed.rollback.map(|rollback| revision_json(&rollback.revision)).into();
+    target_event(followed, "rolling-back", facts, now)
+}
+
+fn target_event(followed: Followed<'_>, kind: &str, facts: Value, now: Now) -> Value {
     let mut document = event_document("StatusEvent", kind, now.elapsed, facts);
-    document["workload"] = workload_json(target.workload());
+    document["workload"] = workload_json(followed.target.workload());
     document
 }
 
 /// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code. The rollback
 /// of a target has the causes of the failure, because its state, message and causes are those after the rollback.
 #[must_use]
-pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, now: Now) -> Value {
-    let summaries =
-        follower.targets().iter().map(|target| target_summary(target, configuration, now.server_time));
+pub fn summary(
+    follower: &Follower,
+    rollbacks: &Rollbacks,
+    configuration: &[Configuration],
+    exit: u8,
+    now: Now,
+) -> Value {
+    let all = follower.followed(rollbacks);
+    let summaries = all.map(|one| target_summary(one, configuration, now.server_time));
     let facts = json!({"exitCode": exit, "workloads": summaries.collect::<Value>()});
     event_document("StatusEvent", "summary", now.elapsed, facts)
 }
 
-fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now: Timestamp) -> Value {
+fn target_summary(followed: Followed<'_>, configuration: &[Configuration], now: Timestamp) -> Value {
     // Of a target that was never observed completely only the workload is known.
+    let Followed { target, rollback } = followed;
     let alone = || RolloutView::of(&Observation::of_alone(target.workload().clone()), now);
     let view = target.view(now);
     let log_of = |cause: &_| target.log_for(cause);
     let mut facts = rollout(&view.clone().unwrap_or_else(alone), log_of);
-    if let Some(result) = target.result() {
+    if followed.result().is_some() {
         let message = facts["message"].take();
-        merge(&mut facts, result_json(target, result));
-        if target.is_rollback_written() {
+        merge(&mut facts, result_json(followed));
+        if followed.is_rollback_written() {
             facts["message"] = message;
         }
-        let first = hints(target, result, view.as_ref()).into_iter().next();
+        let first = hints(followed, view.as_ref()).into_iter().next();
         let hold = || view.as_ref()?.brief_hold().map(|(_, command)| command.to_string());
-        let rolled_back = matches!(result.rollback, Some(RollbackResult::RolledBack { .. }));
-        let take_back = || target.rollback().filter(|_| rolled_back)?.take_back.clone();
+        let take_back = || rollback?.written.as_ref()?.as_ref().ok()?.clone();
         facts["hint"] = first.or_else(hold).or_else(take_back).into();
     }
-    if let (Some(rollback), Some(Value::Object(result))) = (target.rollback(), facts.get_mut("rollback")) {
-        result.insert(
-            "causes".to_owned(),
-            rollback.causes.iter().map(|cause| with_log(cause, log_of(cause))).collect(),
-        );
+    if let (Some(rollback), Some(Value::Object(result))) = (rollback, facts.get_mut("rollback")) {
+        let causes = rollback.causes.iter().map(|cause| with_log(cause, log_of(cause)));
+        result.insert("causes".to_owned(), causes.collect());
     }
     facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
     facts
@@ -120,8 +132,11 @@ fn with_log(cause: &Cause, log: Option<&LogLines>) -> Value {
     facts
 }
 
-fn result_json(target: &FollowedTarget, result: &TargetResult) -> Value {
-    let (reason, limit, error) = match &result.outcome {
+/// Returns how the rollout ended, and its rollback.
+fn result_json(followed: Followed<'_>) -> Value {
+    let Some(TargetResult { outcome, line, .. }) = followed.failed_or_result() else { return json!({}) };
+    let since_answer = followed.result().and_then(|result| result.since_answer);
+    let (reason, limit, error) = match outcome {
         Outcome::Failed(failure) => match failure {
             RolloutFailure::Deadline(limit) | RolloutFailure::Cause { grace: limit, .. } => {
                 (Some(failure.json_name()), Some(*limit), None)
@@ -130,7 +145,7 @@ fn result_json(target: &FollowedTarget, result: &TargetResult) -> Value {
             RolloutFailure::ProgressDeadline(_) => (Some(failure.json_name()), None, None),
         },
         Outcome::TimedOut(limit) => {
-            let ago = result.since_answer.map(duration_text);
+            let ago = since_answer.map(duration_text);
             let error = ago.map(|ago| format!("the server does not answer; known {ago} ago"));
             (None, Some(*limit), error)
         }
@@ -139,24 +154,25 @@ fn result_json(target: &FollowedTarget, result: &TargetResult) -> Value {
         _ => (None, None, None),
     };
     json!({
-        "outcome": result.outcome.json_name(),
+        "outcome": outcome.json_name(),
         "reason": reason,
         "limitSeconds": limit.map(|limit| limit.as_secs_f64()),
         "error": error,
-        "message": result.line,
-        "rollback": result.rollback.as_ref().map(|result| rollback(target, result)),
+        "message": line,
+        "rollback": rollback(followed),
     })
 }
 
-/// Returns the result of a rollback.
-fn rollback(target: &FollowedTarget, result: &RollbackResult) -> Value {
-    let (outcome, reason) = match result {
-        RollbackResult::NotStarted(why) => ("not-started", Some(why.words())),
-        RollbackResult::Unknown(why) => ("unknown", Some(why.as_str())),
-        RollbackResult::RolledBack { outcome, .. } => (outcome.json_name(), None),
+/// Returns the result of a rollback, once there is one.
+fn rollback(followed: Followed<'_>) -> Option<Value> {
+    let (outcome, reason) = match (followed.rolled_back(), followed.no_rollback()) {
+        (Some((_, outcome)), _) => (outcome.json_name(), None),
+        (None, Some(why @ NoRollback::Unknown(_))) => ("unknown", Some(why.words())),
+        (None, Some(why)) => ("not-started", Some(why.words())),
+        (None, None) => return None,
     };
-    let to = target.rollback().map(|rollback| revision_json(&rollback.revision));
-    json!({"toRevision": to, "outcome": outcome, "reason": reason})
+    let to = followed.rollback.map(|rollback| revision_json(&rollback.revision));
+    Some(json!({"toRevision": to, "outcome": outcome, "reason": reason}))
 }
 
 /// Returns the status of one workload as JSON, with the log of each cause if it was read, and the ConfigMaps and Secrets of

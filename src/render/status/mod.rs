@@ -18,8 +18,8 @@ use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    CauseChange, FollowOptions, FollowedTarget, Goal, NoRollback, Outcome, Report, RollbackResult,
-    RolloutFailure, TargetResult,
+    CauseChange, FollowOptions, Followed, FollowedTarget, Goal, NoRollback, Outcome, Report, RolloutFailure,
+    TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -32,19 +32,19 @@ use crate::model::view::RolloutView;
 /// Prints a report: kubectl's lines and the pods on stdout, present causes and what serves there on a terminal only, and
 /// everything else on stderr. `shows_pods` adds each pod to the end.
 pub fn print(
-    target: &FollowedTarget,
+    followed: Followed<'_>,
     report: &Report,
     names: NameContext,
     shows_pods: bool,
     now: Now,
     ui: &mut Ui,
 ) {
-    let terminal = ui.terminal();
+    let (target, terminal) = (followed.target, ui.terminal());
     match report {
         Report::Status { prints_line: false, .. } => {}
         Report::Status { verdict, .. } => {
             let line = named_line(target.workload(), &verdict.line, names);
-            match (verdict.state, target.is_rollback_written()) {
+            match (verdict.state, followed.is_rollback_written()) {
                 // kubectl prints this line as its error. `Report::Ended` does so, and here it is above the causes.
                 (RolloutState::Failed, false) if target.options().once => {
                     ui.messages.line(&format!("error: {line}"));
@@ -67,9 +67,9 @@ pub fn print(
                 }
                 None => ui.messages.line(&cause_report(workload, reported, *change, names)),
             }
-            if *change == CauseChange::Appeared && target.rollback().is_some() {
+            if *change == CauseChange::Appeared && followed.rollback.is_some() {
                 // The controller would wait until the deadline.
-                ui.messages.lines(delete_hint(target, reported).map(|hint| format!("hint: {hint}")));
+                ui.messages.lines(delete_hint(followed, reported).map(|hint| format!("hint: {hint}")));
             }
             // All logs were read before the only evaluation is printed.
             if let Some(log) = target.log_for(reported).filter(|_| target.options().once) {
@@ -90,15 +90,15 @@ pub fn print(
         Report::Waiting(reason) => {
             ui.messages.line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
-        Report::RollbackTarget(_) | Report::RollbackStarted { .. } | Report::ReplacesStuckPod(_) => {
-            ui.messages.lines(notes(target, report, names));
+        Report::RollbackTarget(_) | Report::ReplacesStuckPod(_) => {
+            ui.messages.lines(notes(followed, report, names));
         }
-        Report::Ended(result) => {
+        Report::Ended(_) => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
                 let width = terminal.map_or(usize::MAX, usable_width);
                 ui.out_lines(&revisions::tree(observed, now.server_time, width, true));
             }
-            print_outcome(target, result, names, now.server_time, terminal.is_some(), ui);
+            print_outcome(followed, names, now.server_time, terminal.is_some(), ui);
         }
     }
 }
@@ -107,21 +107,28 @@ fn print_log(log: &LogLines, ui: &mut Ui) {
     ui.messages.group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
 }
 
-/// Returns what a report prints above a live frame, because no frame shows it. The last frame shows the rollback, so the
-/// causes of the failure have to stay above it.
+/// Returns that the rollback of a target begins. The last frame shows the rollback, so with frames the causes of the failure
+/// have to stay above it.
 #[must_use]
-pub fn above_frame(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
-    let failed = target.causes().filter(|_| matches!(report, Report::RollbackStarted { .. }));
-    let causes = failed.flat_map(|cause| {
+pub fn rollback_started(followed: Followed<'_>, names: NameContext, draws: bool) -> Vec<String> {
+    let (target, Some(rollback)) = (followed.target, followed.rollback) else { return Vec::new() };
+    let causes = rollback.causes.iter().filter(|_| draws).flat_map(|cause| {
         let log = target.log_for(cause).map(log_lines).unwrap_or_default();
         std::iter::once(cause_line(cause, target.workload(), names)).chain(log)
     });
-    causes.chain(notes(target, report, names)).collect()
+    let why = match &rollback.failed.outcome {
+        Outcome::OtherTargetFailed(other) => format!(", because {other} failed"),
+        _ => String::new(),
+    };
+    let (name, revision) = (names.name(target.workload()), &rollback.revision);
+    let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
+    causes.chain(outcome_line(target, &rollback.failed, names)).chain([back]).collect()
 }
 
-/// Returns the notes that a report is in every format for reading.
-fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
-    let name = names.name(target.workload());
+/// Returns the notes that a report is in every format for reading. No frame shows them.
+#[must_use]
+pub fn notes(followed: Followed<'_>, report: &Report, names: NameContext) -> Vec<String> {
+    let name = names.name(followed.target.workload());
     match report {
         Report::RollbackTarget(Ok((label, images))) => {
             let image = if images.len() == 1 { "image" } else { "images" };
@@ -130,14 +137,6 @@ fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<St
         }
         Report::RollbackTarget(Err(why)) => {
             vec![format!("note: {name}: nothing to roll back to: {}", why.words())]
-        }
-        Report::RollbackStarted { result, revision } => {
-            let why = match &result.outcome {
-                Outcome::OtherTargetFailed(other) => format!(", because {other} failed"),
-                _ => String::new(),
-            };
-            let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
-            outcome_line(target, result, names).into_iter().chain([back]).collect()
         }
         Report::ReplacesStuckPod(pod) => {
             vec![replaces_stuck_pod(pod)]
@@ -163,15 +162,15 @@ pub fn timeout_before_grace(options: &FollowOptions) -> Option<String> {
 /// Returns that the command stops following a target because the reader of its output exited. `is_undo` says that a failure
 /// would have been rolled back.
 #[must_use]
-pub fn without_reader(target: &FollowedTarget, is_undo: bool) -> String {
-    let (what, and) = match target.rollback() {
+pub fn without_reader(followed: Followed<'_>, is_undo: bool) -> String {
+    let (what, and) = match followed.rollback {
         Some(_) => ("rollback", ""),
         None if is_undo => ("rollout", ", and is not rolled back"),
         None => ("rollout", ""),
     };
     format!(
         "note: stdout was closed; the {what} of {} continues in the cluster{and}",
-        target.workload().target()
+        followed.target.workload().target()
     )
 }
 
@@ -199,74 +198,71 @@ pub fn stale_configuration(
 /// Prints the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was
 /// printed when the rollback started. Everything goes to stderr, but what serves may belong to the lines on stdout.
 pub fn print_outcome(
-    target: &FollowedTarget,
-    result: &TargetResult,
+    followed: Followed<'_>,
     names: NameContext,
     now: Timestamp,
     serving_on_stdout: bool,
     ui: &mut Ui,
 ) {
+    let (target, Some(result)) = (followed.target, followed.result()) else { return };
     let view = target.view(now);
-    ui.messages.lines(outcome_line(target, result, names).filter(|_| target.rollback().is_none()));
-    let rollback = result.rollback.as_ref();
-    ui.messages.lines(rollback.map(|rollback| rollback_line(target, &result.outcome, rollback, names)));
-    if let Some(view) = view.as_ref().filter(|view| shows_what_serves(view, result)) {
+    ui.messages.lines(outcome_line(target, result, names).filter(|_| followed.rollback.is_none()));
+    ui.messages.lines(rollback_line(followed, names));
+    if let Some(view) = view.as_ref().filter(|view| shows_what_serves(view, followed)) {
         let ago = result.since_answer.map(|ago| format!("{} ago: ", duration_text(ago))).unwrap_or_default();
         let serving = format!("  {ago}{}", serving_words(view));
         if serving_on_stdout { ui.out_line(&serving) } else { ui.messages.line(&serving) }
     }
-    ui.messages.lines(hints(target, result, view.as_ref()).into_iter().map(|hint| format!("hint: {hint}")));
+    ui.messages.lines(hints(followed, view.as_ref()).into_iter().map(|hint| format!("hint: {hint}")));
     if let Some(hold) = view.and_then(|view| view.next_change_hold) {
         ui.messages.line(&format!("note: {} is {hold}", target.workload().target()));
     }
 }
 
 /// Returns the commands that help at the end of a target, each with its purpose. The first one helps most.
-pub(super) fn hints(
-    target: &FollowedTarget,
-    result: &TargetResult,
-    view: Option<&RolloutView>,
-) -> Vec<String> {
-    let mut hints = Vec::new();
-    if let Outcome::Unreadable(error) = &result.outcome {
+pub(super) fn hints(followed: Followed<'_>, view: Option<&RolloutView>) -> Vec<String> {
+    let (target, mut hints) = (followed.target, Vec::new());
+    if let Some(Outcome::Unreadable(error)) = followed.outcome() {
         hints.extend(error.hint_text().map(str::to_owned));
     }
     if let Some(view) = view {
-        hints.extend(rollback_at_end(view, result).map(str::to_owned));
+        hints.extend(rollback_at_end(view, followed).map(str::to_owned));
         hints.extend(deadlock_hints(view));
     }
-    if let Some(RollbackResult::Unknown(_)) = &result.rollback {
+    if let Some(NoRollback::Unknown(_)) = followed.no_rollback() {
         let target = target.workload().command_target();
         hints.push(command("when the API server answers: kubectl rollout2 status {}", [target]));
     }
-    let may_go_on = match &result.rollback {
-        Some(RollbackResult::RolledBack { outcome, .. }) => *outcome != Outcome::Reached,
-        Some(_) => false,
-        None => view.is_some_and(|view| hints.is_empty() && shows_what_serves(view, result)),
+    let may_go_on = match (followed.rolled_back(), followed.no_rollback()) {
+        (Some((_, outcome)), _) => *outcome != Outcome::Reached,
+        (None, Some(_)) => false,
+        (None, None) => view.is_some_and(|view| hints.is_empty() && shows_what_serves(view, followed)),
     };
     if may_go_on {
         let mut blocking = target.causes().filter(|cause| cause.needs_a_fix());
-        hints.extend(blocking.find_map(|cause| delete_hint(target, cause)));
+        hints.extend(blocking.find_map(|cause| delete_hint(followed, cause)));
     }
     hints
 }
 
 /// Whether the end of a failed, unfinished or held rollout says what still serves.
-fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
-    match &result.outcome {
-        Outcome::Failed(RolloutFailure::Replaced(_)) => false,
-        Outcome::Unfinished | Outcome::Held | Outcome::Interrupted(_) => view.needs_a_fix() || view.is_outage,
-        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => {
-            !matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
+fn shows_what_serves(view: &RolloutView, followed: Followed<'_>) -> bool {
+    match followed.outcome() {
+        Some(Outcome::Unfinished | Outcome::Held | Outcome::Interrupted(_)) => {
+            view.needs_a_fix() || view.is_outage
         }
-        Outcome::TimedOut(_) => true,
+        Some(Outcome::Failed(RolloutFailure::Replaced(_))) => false,
+        Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_)) => {
+            !matches!(followed.rolled_back(), Some((_, Outcome::Reached)))
+        }
+        Some(Outcome::TimedOut(_)) => true,
         _ => false,
     }
 }
 
 /// Returns the command that rolls a target back at its end; `None` if it does not help, or was tried already.
-pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) -> Option<&'v str> {
-    let helps = match &result.outcome {
+pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, followed: Followed<'_>) -> Option<&'v str> {
+    let helps = match followed.outcome()? {
         Outcome::Failed(RolloutFailure::Replaced(_)) => false,
         Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held | Outcome::Interrupted(_) => {
             view.needs_a_fix()
@@ -275,10 +271,8 @@ pub(super) fn rollback_at_end<'v>(view: &'v RolloutView, result: &TargetResult) 
         _ => false,
     };
     // The command would undo what another client rolled out meanwhile.
-    let was_tried = result.rollback.as_ref().is_some_and(|one| match one {
-        RollbackResult::NotStarted(why) => *why == NoRollback::OtherRollout,
-        _ => true,
-    });
+    let was_tried = followed.rolled_back().is_some()
+        || matches!(followed.no_rollback(), Some(NoRollback::OtherRollout | NoRollback::Unknown(_)));
     view.rollback.as_deref().filter(|_| helps && !was_tried)
 }
 
@@ -292,8 +286,8 @@ fn deadlock_hints(view: &RolloutView) -> Vec<String> {
 }
 
 /// Returns the hint for a stuck pod that blocks a StatefulSet or its rollback; `None` for another cause.
-fn delete_hint(target: &FollowedTarget, cause: &Cause) -> Option<String> {
-    let is_rollback = target.rollback().is_some();
+fn delete_hint(followed: Followed<'_>, cause: &Cause) -> Option<String> {
+    let (target, is_rollback) = (followed.target, followed.rollback.is_some());
     if cause.id != CauseId::BlockedByPod || is_rollback && target.options().replace_stuck_pods {
         return None;
     }
@@ -381,19 +375,12 @@ fn held(target: &FollowedTarget, name: &str) -> String {
     format!("note: {name} is {word}: {} of {} updated{remain}", counts.updated, counts.wanted)
 }
 
-/// Returns the outcome of the rollback of a failed target.
-fn rollback_line(
-    target: &FollowedTarget,
-    failure: &Outcome,
-    rollback: &RollbackResult,
-    names: NameContext,
-) -> String {
-    let name = names.name(target.workload());
-    let words = rollback_words(target, rollback);
-    match (rollback, failure) {
-        (RollbackResult::NotStarted(why), _) => format!("error: {name}: {words}: {}", why.words()),
-        (RollbackResult::Unknown(why), _) => format!("error: {name}: {words}: {why}"),
-        (_, Outcome::OtherTargetFailed(other)) => format!("error: {other} failed; {name}: {words}"),
+/// Returns the outcome of the rollback of a failed target, or why there is none.
+fn rollback_line(followed: Followed<'_>, names: NameContext) -> Option<String> {
+    let (name, words) = (names.name(followed.target.workload()), rollback_words(followed)?);
+    Some(match (followed.no_rollback(), followed.outcome()) {
+        (Some(why), _) => format!("error: {name}: {words}: {}", why.words()),
+        (None, Some(Outcome::OtherTargetFailed(other))) => format!("error: {other} failed; {name}: {words}"),
         _ => format!("error: {name} failed; {words}"),
-    }
+    })
 }

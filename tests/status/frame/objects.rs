@@ -6,7 +6,7 @@ use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
 use rollout2::model::cause::container_logs::LogLines;
 use rollout2::model::engine::{Engine, LoopEvent, Now, TargetEvent, TargetId};
-use rollout2::model::follow::{FollowOptions, Follower};
+use rollout2::model::follow::{FollowOptions, Follower, Rollbacks};
 use rollout2::model::hold::mechanism::hold_budget::NEVER_AVAILABLE;
 use rollout2::model::hold::plan::HOLD_ANNOTATION;
 use rollout2::model::kind::Workload;
@@ -194,5 +194,5 @@ pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame 
 
 /// The same, with each pod.
 pub(crate) fn frame_with(follower: &Follower, seconds: u64, size: Terminal, shows_pods: bool) -> Frame {
-    Frame::of(follower, at(seconds), NameContext::default(), shows_pods, false, size)
+    Frame::of(follower, &Rollbacks::new(), at(seconds), NameContext::default(), shows_pods, false, size)
 }

@@ -6,7 +6,8 @@
 //!     the target records it and reports changes   memory.rs: progress.rs, cause_ledger.rs, the printed lines
 //!     the rollout is judged                       judge.rs: the expected revision and the goal (options.rs), the causes,
 //!                                                 the deadline
-//!     on an outcome: request a refresh, start the rollback, or report the result      target.rs, undo_on_failure.rs
+//!     on an outcome: request a refresh, or report the result                          target.rs
+//!     on a failure:  the command takes the rollback, and answers with what it wrote   undo_on_failure.rs
 //!     the loop takes all reports and requests     command/follow.rs executes the requests, whose answers are events;
 //!                                                 render/status/ prints the reports, the line of the status first
 //! ```
@@ -31,28 +32,30 @@ pub(super) use cause_ledger::CauseLedger;
 pub(super) use progress::ProgressClock;
 
 pub use options::{FollowOptions, Goal, UndoScope};
-pub use report::{
-    CauseChange, FollowRequest, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult,
-};
+pub use report::{CauseChange, FollowRequest, Outcome, Report, RolloutFailure, TargetResult};
 pub use start_state::{NoRollback, RELEASE_AGE, StartState};
 pub use target::FollowedTarget;
-pub use undo_on_failure::{is_complete_and_ready, stayed_complete};
+pub use undo_on_failure::{Followed, Rollback, Rollbacks, is_complete_and_ready, stayed_complete};
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{Effects, Engine, LoopEvent, Now, TargetId};
+use crate::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetId};
 use crate::exit::Exit;
 use crate::kind::Workload;
 
-/// The answer to [`FollowRequest::RollBack`]: the workload after the rollback was written, none if its rollout completed
-/// before, or the result without a rollback to follow.
-pub type FollowerAnswer = (TargetId, Result<Option<Box<Workload>>, RollbackResult>);
+/// The answer to a rollback that the command took: the workload as it was written, and `None` if its rollout has completed since
+/// its failure. Either is followed.
+pub type FollowerAnswer = (TargetId, Option<Box<Workload>>);
 
 /// Follows a set of workloads.
 #[derive(Debug)]
 pub struct Follower {
     targets: Vec<FollowedTarget>,
+    /// The target whose failure rolls back the others, with `--undo-on-failure=all`.
+    failed: Option<String>,
+    /// The signal that ended the command.
+    stopped: Option<StopSignal>,
 }
 
 impl Follower {
@@ -61,45 +64,53 @@ impl Follower {
     pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
         let options = Arc::new(options);
         let target = |found| FollowedTarget::new(Arc::clone(&options), found);
-        Self { targets: workloads.into_iter().map(target).collect() }
+        Self { targets: workloads.into_iter().map(target).collect(), failed: None, stopped: None }
     }
 
-    /// Starts the rollback of each target once the rollout of one failed, with `--undo-on-failure=all`.
-    fn roll_back_all_if_one_failed(&mut self, now: Now) {
-        let is_failure = |target: &&FollowedTarget| {
-            target.found_rollout_has_failed() && target.options().undo_on_failure == Some(UndoScope::All)
-        };
-        let failed = self.targets.iter().find(is_failure).map(|target| target.workload().target());
-        let Some(failed) = failed else { return };
-        for target in &mut self.targets {
-            target.roll_back_after(&failed, now.elapsed);
-        }
+    /// Takes the rollbacks that are due. The command writes each, and applies [`FollowerAnswer`] if a target is to be followed
+    /// again. The targets that failed come first. Without `--undo-on-failure` there is none.
+    pub fn take_rollbacks(&mut self) -> Vec<(TargetId, StartState, Rollback)> {
+        let targets = self.targets.iter_mut().enumerate();
+        let due = targets
+            .filter_map(|(id, target)| target.take_rollback().map(|(start, one)| (TargetId(id), start, one)));
+        let mut due: Vec<_> = due.collect();
+        due.sort_by_key(|(.., one)| matches!(one.failed.outcome, Outcome::OtherTargetFailed(_)));
+        due
     }
 
-    /// Moves the reports and tasks of the targets to those of the follower.
-    fn take_effects(&mut self, all: &mut Effects<(TargetId, Report), (TargetId, FollowRequest)>) {
+    fn is_rollback_due(&self) -> bool {
+        self.targets.iter().any(|target| target.due_rollback.is_some())
+    }
+
+    /// Takes the reports and tasks of the targets.
+    fn take_effects(&mut self) -> Effects<(TargetId, Report), (TargetId, FollowRequest)> {
+        let mut all = Effects::default();
         for (index, target) in self.targets.iter_mut().enumerate() {
             let Effects { reports, tasks } = std::mem::take(&mut target.effects);
             all.reports.extend(reports.into_iter().map(|report| (TargetId(index), report)));
             all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
         }
+        all
     }
 
-    /// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited; one that is rolled
-    /// back failed before.
+    /// Returns the worst exit code of all targets with their rollbacks. A target has no result when the reader of stdout exited.
+    /// A signal counts even if every target has a result.
     #[must_use]
-    pub fn exit(&self) -> Exit {
-        let exits = self.targets.iter().map(|target| {
-            let known = target.result().or_else(|| target.rollback().map(|rollback| &rollback.failed));
-            known.map_or(Exit::Unfinished, TargetResult::exit)
-        });
-        exits.fold(Exit::Done, Exit::worst)
+    pub fn exit(&self, rollbacks: &Rollbacks) -> Exit {
+        let stopped = self.stopped.map_or(Exit::Done, StopSignal::exit);
+        self.followed(rollbacks).map(|followed| followed.exit()).fold(stopped, Exit::worst)
     }
 
-    /// Whether a signal ends the command: no rollback is to be written any more.
+    /// Whether a signal ends the command: nothing is to be written any more.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
-        self.targets.iter().any(|target| target.stopped.is_some())
+        self.stopped.is_some()
+    }
+
+    /// Returns the targets with their rollbacks.
+    pub fn followed<'a>(&'a self, rollbacks: &'a Rollbacks) -> impl Iterator<Item = Followed<'a>> {
+        let targets = self.targets.iter().enumerate();
+        targets.map(|(id, target)| Followed { target, rollback: rollbacks.get(&TargetId(id)) })
     }
 
     /// Returns the targets in the order of [`Follower::new`].
@@ -115,7 +126,6 @@ impl Engine for Follower {
     type Task = (TargetId, FollowRequest);
 
     fn apply(&mut self, event: LoopEvent<FollowerAnswer>, now: Now) -> Effects<Self::Report, Self::Task> {
-        let was_finished = self.is_finished();
         match event {
             LoopEvent::Target(id, event) => {
                 if let Some(target) = self.targets.get_mut(id.0) {
@@ -124,30 +134,40 @@ impl Engine for Follower {
             }
             LoopEvent::Answer((id, written)) => {
                 if let Some(target) = self.targets.get_mut(id.0) {
-                    target.apply_rollback_result(written, now);
+                    match written {
+                        Some(written) => *target = target.as_written(*written),
+                        None => target.resume(),
+                    }
+                    target.advance(now, false);
                 }
             }
-            LoopEvent::Stop(stop) => self.targets.iter_mut().for_each(|target| target.stop(stop, now)),
+            LoopEvent::Stop(stop) => {
+                self.stopped.get_or_insert(stop);
+                self.targets.iter_mut().for_each(|target| target.stop(stop, now));
+            }
             LoopEvent::Tick { since_answer } => {
                 self.targets.iter_mut().for_each(|target| target.tick(since_answer, now));
             }
         }
-        let mut all = Effects::default();
-        self.take_effects(&mut all);
-        self.roll_back_all_if_one_failed(now);
-        if self.is_finished() && !was_finished {
+        if self.failed.is_none() {
+            let failed = self.targets.iter().find(|target| target.ends_release());
+            self.failed = failed.map(|target| target.workload().target());
+        }
+        if let Some(failed) = &self.failed {
+            self.targets.iter_mut().for_each(|target| target.end_after(failed, now.elapsed));
+        }
+        if !self.is_rollback_due() && self.is_finished() {
             self.targets.iter_mut().for_each(FollowedTarget::end);
         }
-        self.take_effects(&mut all);
-        all
+        self.take_effects()
     }
 
     fn due(&self) -> Option<Duration> {
         self.targets.iter().filter_map(FollowedTarget::due).min()
     }
 
-    /// Whether every target has an outcome.
+    /// Whether every target has an outcome, or a rollback is due.
     fn is_finished(&self) -> bool {
-        self.targets.iter().all(|target| target.result().is_some())
+        self.is_rollback_due() || self.targets.iter().all(|target| target.result().is_some())
     }
 }

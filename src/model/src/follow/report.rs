@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::start_state::{NoRollback, StartState};
+use super::start_state::NoRollback;
 use crate::cause::container_logs::{LogLines, LogRef};
 use crate::cause::{Cause, CauseId};
 use crate::engine::{PodRef, StopSignal};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::kind::verdict::Verdict;
-use crate::text::secret::without_secrets;
 
 /// One report about a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,13 +37,6 @@ pub enum Report {
     /// What a failure would be rolled back to, with `--undo-on-failure`: the label of the stable revision and its images, or
     /// why there is none. Once, unless the first evaluation ends the target.
     RollbackTarget(Result<(String, Vec<String>), NoRollback>),
-    /// The target failed and is rolled back.
-    RollbackStarted {
-        /// How it failed.
-        result: TargetResult,
-        /// The label of the revision it is rolled back to.
-        revision: String,
-    },
     /// A stuck pod that blocks the rollback is deleted.
     ReplacesStuckPod(PodRef),
     /// The target has this result.
@@ -76,15 +68,6 @@ pub enum FollowRequest {
     /// [`TargetEvent::Log`](crate::engine::TargetEvent::Log). If they cannot be read, it has no lines; if that is
     /// forbidden, nothing is applied.
     ReadLog(LogRef),
-    /// Roll the target back to its stable revision if it still matches its start state, and apply
-    /// [`FollowerAnswer`](super::FollowerAnswer).
-    RollBack {
-        /// The start state.
-        start: StartState,
-        /// Whether a rollout that has completed since its failure stays. With `--undo-on-failure=all` it is rolled back all
-        /// the same, as the others are at the same time: a release does not stay in parts.
-        unless_recovered: bool,
-    },
     /// Delete a pod with a uid precondition. The result arrives as ordinary events.
     DeletePod(PodRef),
 }
@@ -100,41 +83,8 @@ pub struct TargetResult {
     pub elapsed: Duration,
     /// How long before its end the server last answered a read, if it does not answer.
     pub since_answer: Option<Duration>,
-    /// The result of the rollback, if the target failed and a rollback was requested.
-    pub rollback: Option<RollbackResult>,
-    /// The signal that ended the command before.
-    pub(super) stopped: Option<StopSignal>,
-}
-
-/// The rollback of a failed target.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rollback {
-    /// How the target failed.
-    pub failed: TargetResult,
-    /// The causes of the failure, most important first.
-    pub causes: Vec<Cause>,
-    /// The label that the stable revision had when the rollout failed.
-    pub revision: String,
-    /// The command that takes the rollback back; `None` if no command does.
-    pub take_back: Option<String>,
-    /// Whether the rollback was written.
-    pub(super) is_written: bool,
-}
-
-/// The result of a requested rollback.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RollbackResult {
-    /// Nothing was written.
-    NotStarted(NoRollback),
-    /// It may have been written; the reason for which that is unknown, as a sentence.
-    Unknown(String),
-    /// The target was rolled back to another revision.
-    RolledBack {
-        /// The label of that revision before the rollback. The rollback gives it a new number.
-        revision: String,
-        /// The outcome of the rollback.
-        outcome: Outcome,
-    },
+    /// Why a failure is not rolled back, with `--undo-on-failure`.
+    pub no_rollback: Option<NoRollback>,
 }
 
 /// How following a target ended.
@@ -158,7 +108,7 @@ pub enum Outcome {
     Unreadable(Error),
     /// A signal asked the process to stop.
     Interrupted(StopSignal),
-    /// Another target failed, with its reference, and this one is rolled back too.
+    /// Another target failed, with its reference, so that this one is to be rolled back too.
     OtherTargetFailed(String),
 }
 
@@ -181,26 +131,11 @@ pub enum RolloutFailure {
     Replaced(String),
 }
 
-impl RollbackResult {
-    /// Returns the result of a rollback that was not written.
-    #[must_use]
-    pub fn not_written(error: &Error) -> Self {
-        Self::NotStarted(NoRollback::NotWritten(without_secrets(&error.to_string())))
-    }
-
-    /// Returns the result of a rollback that may have been written.
-    #[must_use]
-    pub fn unknown(error: &Error) -> Self {
-        Self::Unknown(without_secrets(&error.to_string()))
-    }
-}
-
 impl TargetResult {
-    /// Returns the exit code. A failed rollout stays failed after a successful rollback; an interrupted rollback counts as
-    /// interrupted, written or not.
+    /// Returns the exit code.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        let exit = match &self.outcome {
+        match &self.outcome {
             Outcome::Reached => Exit::Done,
             Outcome::Held => Exit::Held,
             Outcome::Deleted | Outcome::Recreated => Exit::Error,
@@ -208,8 +143,7 @@ impl TargetResult {
             Outcome::Unreadable(error) => error.exit(),
             Outcome::Unfinished | Outcome::TimedOut(_) => Exit::Unfinished,
             Outcome::Interrupted(signal) => signal.exit(),
-        };
-        exit.worst(self.stopped.map_or(Exit::Done, StopSignal::exit))
+        }
     }
 }
 

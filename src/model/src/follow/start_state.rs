@@ -15,6 +15,7 @@ use crate::status::uses::start_of_last_use;
 use crate::status::verdict;
 use crate::text::go_duration::StartTime;
 use crate::text::json::Digest;
+use crate::text::secret::without_secrets;
 
 /// The default of `--since`: how long ago a rollout that is complete may have begun to be the release that a failure rolls
 /// back. A pipeline follows within minutes what it applied. What has served for longer fails for another reason, and the
@@ -142,9 +143,23 @@ pub enum NoRollback {
     NoStableRevision(&'static str),
     /// The write failed, or was not sent; the reason, as a sentence.
     NotWritten(String),
+    /// It may have been written; the reason for which that is unknown, as a sentence.
+    Unknown(String),
 }
 
 impl NoRollback {
+    /// Returns the reason of a rollback that was not written.
+    #[must_use]
+    pub fn not_written(error: &Error) -> Self {
+        Self::NotWritten(without_secrets(&error.to_string()))
+    }
+
+    /// Returns the reason of a rollback that may have been written.
+    #[must_use]
+    pub fn unknown(error: &Error) -> Self {
+        Self::Unknown(without_secrets(&error.to_string()))
+    }
+
     /// Returns the reason, as a fragment or a sentence.
     #[must_use]
     pub fn words(&self) -> &str {
@@ -153,7 +168,7 @@ impl NoRollback {
             Self::OtherRollout => "another client rolled out another revision",
             Self::Complete => "the rollout is complete",
             Self::NoStableRevision(why) => why,
-            Self::NotWritten(why) => why,
+            Self::NotWritten(why) | Self::Unknown(why) => why,
         }
     }
 }

@@ -8,7 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::judge::{Judgement, judge};
 use super::memory::Memory;
 use super::options::{ExpectedRevision, FollowOptions, GoalState, RevisionMatch};
-use super::report::{FollowRequest, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
+use super::report::{FollowRequest, Outcome, Report, RolloutFailure, TargetResult};
 use super::start_state::StartState;
 use crate::cause::container_logs::{ContainerLogs, LogLines};
 use crate::cause::{Cause, by_importance, last_lines_without_secrets};
@@ -73,34 +73,22 @@ impl Warnings {
     }
 }
 
-/// Where a target is on its way.
-#[derive(Debug)]
-pub(super) enum Stage {
-    /// Its rollout, or its rollback as it was written, is followed.
-    Followed,
-    /// Its rollback is being written. Every event may be older than the write and is not evaluated; one that ends the target is
-    /// applied after the answer.
-    RollsBack(Option<TargetEvent>),
-    /// It has a result that the failure of another target replaces, with `--undo-on-failure=all`.
-    Provisional(TargetResult),
-    /// It has its result.
-    Ended(TargetResult),
-}
-
-/// One target: the rollout that is followed, and where it is on its way.
+/// One target: the rollout that is followed, and its result.
 #[derive(Debug)]
 pub struct FollowedTarget {
     pub(super) options: Arc<FollowOptions>,
-    /// The workload as it was found, or as its rollback was written. An older state is not taken then.
+    /// The workload as it was found, or as this process wrote it.
     pub(super) found_workload: Workload,
     /// The state at the start.
     pub(super) start_state: Option<StartState>,
     /// The last observation.
     pub(super) observation: Option<Observation>,
     pub(super) memory: Memory,
-    pub(super) stage: Stage,
-    /// The rollback, once the target failed and a rollback was requested.
-    pub(super) rollback: Option<Rollback>,
+    pub(super) result: Option<TargetResult>,
+    /// Whether nothing replaces the result any more: it was reported, or the command rolls the target back.
+    pub(super) is_over: bool,
+    /// The start state to roll back to, and the label of its revision, until the command takes them.
+    pub(super) due_rollback: Option<(StartState, String)>,
     pub(super) stuck_pods: StuckPodDeletions,
     logs: ContainerLogs,
     warnings: Warnings,
@@ -114,8 +102,6 @@ pub struct FollowedTarget {
     pub(super) final_refresh: Option<Duration>,
     /// Whether it was reported what a failure would be rolled back to.
     rollback_target_reported: bool,
-    /// The signal that ends the command.
-    pub(super) stopped: Option<StopSignal>,
     /// The reports and requests that the follower has not taken yet.
     pub(super) effects: Effects<Report, FollowRequest>,
 }
@@ -128,8 +114,9 @@ impl FollowedTarget {
             found_workload: found,
             start_state: None,
             observation: None,
-            stage: Stage::Followed,
-            rollback: None,
+            result: None,
+            is_over: false,
+            due_rollback: None,
             stuck_pods: StuckPodDeletions::default(),
             logs: ContainerLogs::default(),
             warnings: Warnings::default(),
@@ -138,7 +125,6 @@ impl FollowedTarget {
             refresh_requested: false,
             final_refresh: None,
             rollback_target_reported: false,
-            stopped: None,
             effects: Effects::default(),
         }
     }
@@ -204,25 +190,10 @@ impl FollowedTarget {
         self.memory.time_left(now).filter(|_| self.result().is_none())
     }
 
-    /// Returns the rollback, once it was started or refused.
-    #[must_use]
-    pub fn rollback(&self) -> Option<&Rollback> {
-        self.rollback.as_ref()
-    }
-
-    /// Whether the rollback was written, so that the present revision is the restored one.
-    #[must_use]
-    pub fn is_rollback_written(&self) -> bool {
-        self.rollback.as_ref().is_some_and(|rollback| rollback.is_written)
-    }
-
     /// Returns the result, once there is one.
     #[must_use]
     pub fn result(&self) -> Option<&TargetResult> {
-        match &self.stage {
-            Stage::Provisional(result) | Stage::Ended(result) => Some(result),
-            Stage::Followed | Stage::RollsBack(_) => None,
-        }
+        self.result.as_ref()
     }
 
     /// Returns what it waits for.
@@ -234,26 +205,23 @@ impl FollowedTarget {
     /// Applies an event of the target.
     pub(super) fn apply(&mut self, event: TargetEvent, now: Now) {
         self.since_answer = None;
-        let ends = self.is_end(&event);
-        let event = match (event, &mut self.stage) {
-            (TargetEvent::Log(log), _) => return self.add_log(log), // useful even after the end
-            (_, Stage::Ended(_)) => return,
-            (event, Stage::Provisional(_)) => {
+        let event = match event {
+            TargetEvent::Log(log) => return self.add_log(log), // useful even after the end
+            _ if self.is_over => return,
+            event if self.result.is_some() => {
                 let _ = self.observe(event); // its rollback is evaluated from the present state
                 return;
             }
-            (event, Stage::RollsBack(end)) if ends => {
-                *end = Some(event);
-                return;
-            }
-            (event, _) => event,
-        };
-        let event = match event {
             TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed),
             TargetEvent::Unreadable(error) => {
                 return self.finish(Outcome::Unreadable(error), now.elapsed);
             }
-            event if self.is_recreated(&event) => {
+            // Another object has taken the name. A uid is never reused.
+            event
+                if event.workload().is_some_and(|workload| {
+                    workload.object().uid() != self.found_workload.object().uid()
+                }) =>
+            {
                 return self.finish(Outcome::Recreated, now.elapsed);
             }
             event => event,
@@ -263,8 +231,8 @@ impl FollowedTarget {
         }
     }
 
-    /// Records an observation, and returns whether it is that of a refresh; none if there is none to evaluate. After
-    /// a rollback was written, a workload from before it would be judged as failed again, and is not taken.
+    /// Records an observation, and returns whether it is that of a refresh; none if there is none to evaluate. A workload
+    /// from before a rollback would be judged as failed again, and is not taken.
     fn observe(&mut self, event: TargetEvent) -> Option<bool> {
         let (mut observation, is_refresh) = match event {
             TargetEvent::Observed { observation, events_answered } => {
@@ -277,7 +245,7 @@ impl FollowedTarget {
             _ => return None,
         };
         let is_older = observation.workload.object().generation() < self.found_workload.object().generation();
-        if self.rollback.is_some() && is_older {
+        if is_older {
             if is_refresh {
                 return None;
             }
@@ -295,19 +263,35 @@ impl FollowedTarget {
         }
     }
 
-    /// Finishes the target because the process was asked to stop. If its rollback is being written, it waits for the answer, or
-    /// for a second signal.
+    /// Finishes the target because the process was asked to stop.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
-        let before = self.stopped;
-        self.stopped = before.or(Some(stop));
-        if self.result().is_some() {
-            return;
+        if self.result().is_none() {
+            self.finish(Outcome::Interrupted(stop), now.elapsed);
         }
-        if before.is_some() && matches!(self.stage, Stage::RollsBack(_)) {
-            let why = "a second signal ended the command before the answer to the write";
-            return self.apply_rollback_result(Err(RollbackResult::Unknown(why.to_owned())), now);
+    }
+
+    /// Follows a target again that has recovered since its failure.
+    pub(super) fn resume(&mut self) {
+        (self.result, self.is_over) = (None, false);
+    }
+
+    /// Returns the target as its rollback was written. What is known of the rollout before is of no use, and a rollback that
+    /// fails is not rolled back.
+    pub(super) fn as_written(&mut self, written: Workload) -> Self {
+        let options = FollowOptions {
+            revision: None,
+            expect_found_template: true,
+            deadline: self.options().deadline_for(&written),
+            undo_on_failure: None,
+            undo_to: None,
+            ..self.options().clone()
+        };
+        let mut observation = self.observation.take();
+        if let Some(observation) = &mut observation {
+            observation.replace_workload(written.clone());
         }
-        self.advance(now, false);
+        let (logs, warnings) = (std::mem::take(&mut self.logs), self.warnings);
+        Self { observation, logs, warnings, ..Self::new(Arc::new(options), written) }
     }
 
     /// Returns when to evaluate the target again if no event arrives. Whatever was due at the last
@@ -323,16 +307,6 @@ impl FollowedTarget {
         let dues = [self.stuck_pods.due(), interval, limit, deadline, self.warnings.awaited_until()];
         let dues = dues.into_iter().flatten().chain(self.memory.dues());
         dues.filter(|due| *due > self.evaluated_at).min()
-    }
-
-    /// Whether an event ends the target: it is gone, or cannot be read.
-    fn is_end(&self, event: &TargetEvent) -> bool {
-        matches!(event, TargetEvent::Deleted | TargetEvent::Unreadable(_)) || self.is_recreated(event)
-    }
-
-    /// Whether another object has taken the name of the target. A uid is never reused.
-    fn is_recreated(&self, event: &TargetEvent) -> bool {
-        event.workload().is_some_and(|workload| workload.object().uid() != self.found_workload.object().uid())
     }
 
     fn add_log(&mut self, log: LogLines) {
@@ -351,12 +325,6 @@ impl FollowedTarget {
     pub(super) fn advance(&mut self, now: Now, is_refresh: bool) {
         self.evaluated_at = now.elapsed;
         self.refresh_requested &= !is_refresh;
-        if let Stage::RollsBack(_) = self.stage {
-            return;
-        }
-        if let Some(stop) = self.stopped {
-            return self.finish(Outcome::Interrupted(stop), now.elapsed);
-        }
         if let Some(observation) = &self.observation {
             if !self.options.once && self.start_state.is_none() {
                 match StartState::of(&self.found_workload, observation, &self.options, now.server_time) {
@@ -366,12 +334,7 @@ impl FollowedTarget {
             }
             match self.evaluate(now) {
                 Judgement::Decided(outcome) if is_refresh || !self.needs_refresh(&outcome) => {
-                    if self.is_to_be_rolled_back(&outcome) {
-                        self.roll_back(outcome, now.elapsed);
-                    } else {
-                        self.finish(outcome, now.elapsed);
-                    }
-                    return;
+                    return self.finish(outcome, now.elapsed);
                 }
                 _ if self.options.once => return self.finish(Outcome::Unfinished, now.elapsed),
                 Judgement::Decided(_) => self.request_refresh(),
@@ -470,38 +433,36 @@ impl FollowedTarget {
         (is_refresh || now >= began + FINAL_REFRESH_TIMEOUT).then_some(Outcome::TimedOut(limit))
     }
 
+    /// Ends the target. The command goes on if a rollback is due, or if the failure of another target may still replace the
+    /// result.
     pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration) {
+        let rollback = self.rollback_after_failure(&outcome).transpose();
         let Effects { reports, tasks } = self.memory.report_end(&outcome, &self.options, elapsed);
         self.effects.reports.extend(reports);
         self.effects.tasks.extend(tasks);
-        let result = match &self.rollback {
-            Some(rollback) => rollback.clone().end(outcome, elapsed),
-            None => self.result_with(outcome, elapsed),
+        let (due, no_rollback) = match rollback {
+            Ok(due) => (due, None),
+            Err(why) => (None, Some(why)),
         };
-        self.set_result(TargetResult { since_answer: self.since_answer, ..result });
-    }
-
-    pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
-        let line = self.verdict().map(|verdict| verdict.line.clone()).unwrap_or_default();
-        TargetResult { outcome, line, elapsed, since_answer: None, rollback: None, stopped: None }
-    }
-
-    /// Ends the target with a result, which the failure of another target may still replace.
-    pub(super) fn set_result(&mut self, result: TargetResult) {
-        let result = TargetResult { stopped: self.stopped, ..result };
-        let is_provisional = self.is_to_follow_a_failure(&result.outcome);
-        self.stage = Stage::Provisional(result);
-        if !is_provisional {
+        let may_change = due.is_some() || self.is_to_follow_a_failure(&outcome);
+        let result = self.result_with(outcome, elapsed);
+        self.result = Some(TargetResult { since_answer: self.since_answer, no_rollback, ..result });
+        self.due_rollback = due;
+        if !may_change {
             self.end();
         }
     }
 
-    /// Makes a provisional result the result.
+    pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
+        let line = self.verdict().map(|verdict| verdict.line.clone()).unwrap_or_default();
+        TargetResult { outcome, line, elapsed, since_answer: None, no_rollback: None }
+    }
+
+    /// Reports the result, which nothing replaces any more.
     pub(super) fn end(&mut self) {
-        if let Stage::Provisional(result) = &self.stage {
-            let result = result.clone();
-            self.effects.reports.push(Report::Ended(result.clone()));
-            self.stage = Stage::Ended(result);
+        if let Some(result) = self.result.clone().filter(|_| !self.is_over) {
+            self.is_over = true;
+            self.effects.reports.push(Report::Ended(result));
         }
     }
 }

@@ -1,83 +1,141 @@
-//! `--undo-on-failure`: whether a target that failed, or that follows the failure of another one, is rolled back, to which
-//! revision, and which pods block the rollback.
+//! `--undo-on-failure`: which targets are rolled back after a failure, to which revision, and which pods block the rollback.
+//! The command writes the rollback between the two times that it follows a target.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use super::memory::Memory;
-use super::options::{ExpectedRevision, UndoScope};
+use super::options::{FollowOptions, UndoScope};
 use super::progress::failure_stamps;
-use super::report::{FollowRequest, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetResult};
+use super::report::{FollowRequest, Outcome, Report, RolloutFailure, TargetResult};
 use super::start_state::{NoRollback, StartState};
-use super::target::{FollowedTarget, Stage};
+use super::target::FollowedTarget;
 use crate::api::pod::Pod;
-use crate::change::stuck_pods::StuckPodDeletions;
-use crate::change::undo::{UndoOptions, take_back_command, undo};
-use crate::engine::{Effects, Now, PodRef};
-use crate::kind::Workload;
+use crate::cause::Cause;
+use crate::engine::{PodRef, TargetId};
+use crate::exit::Exit;
 use crate::kind::verdict::RolloutState;
 use crate::observation::Observation;
 use crate::status::verdict;
 
-impl FollowedTarget {
-    /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.
-    pub(super) fn is_to_be_rolled_back(&self, outcome: &Outcome) -> bool {
-        let is_failure = matches!(outcome, Outcome::Failed(_));
-        is_failure && self.options().undo_on_failure.is_some() && self.rollback.is_none()
+/// The rollback of a target whose rollout failed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rollback {
+    /// How the rollout ended.
+    pub failed: TargetResult,
+    /// The causes of that, most important first.
+    pub causes: Vec<Cause>,
+    /// The label that the revision to roll back to had then. The rollback gives it a new number.
+    pub revision: String,
+    /// The result of the write: the command that takes it back, if one does, or why the target is not known to be rolled back.
+    /// `None` while it is being written.
+    pub written: Option<Result<Option<String>, NoRollback>>,
+}
+
+/// The rollbacks of a command.
+pub type Rollbacks = BTreeMap<TargetId, Rollback>;
+
+/// A target and its rollback. Once that is written, the target is the rollback that is followed.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed<'a> {
+    /// The target.
+    pub target: &'a FollowedTarget,
+    /// Its rollback, once one was begun.
+    pub rollback: Option<&'a Rollback>,
+}
+
+impl<'a> Followed<'a> {
+    /// Whether the rollback was written, so that the present revision is the restored one.
+    #[must_use]
+    pub fn is_rollback_written(&self) -> bool {
+        self.rollback.is_some_and(|rollback| matches!(rollback.written, Some(Ok(_))))
     }
 
-    /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
-    pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration) {
+    /// Returns the last result, once nothing follows: that of the rollback, if it was written.
+    #[must_use]
+    pub fn result(&self) -> Option<&'a TargetResult> {
+        let is_being_written = self.rollback.is_some_and(|rollback| rollback.written.is_none());
+        self.target.result().filter(|_| !is_being_written)
+    }
+
+    /// Returns how the rollout ended that was found.
+    #[must_use]
+    pub fn failed_or_result(&self) -> Option<&'a TargetResult> {
+        self.rollback.map(|rollback| &rollback.failed).or_else(|| self.target.result())
+    }
+
+    /// Returns the outcome of the rollout that was found.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&'a Outcome> {
+        self.failed_or_result().map(|result| &result.outcome)
+    }
+
+    /// Returns the revision of a rollback that was written, and its outcome.
+    #[must_use]
+    pub fn rolled_back(&self) -> Option<(&'a str, &'a Outcome)> {
+        let rollback = self.rollback.filter(|_| self.is_rollback_written())?;
+        Some((&rollback.revision, &self.target.result()?.outcome))
+    }
+
+    /// Returns why a failure is not known to be rolled back.
+    #[must_use]
+    pub fn no_rollback(&self) -> Option<&'a NoRollback> {
+        match self.rollback {
+            Some(rollback) => rollback.written.as_ref()?.as_ref().err(),
+            None => self.target.result()?.no_rollback.as_ref(),
+        }
+    }
+
+    /// Returns the exit code. A failed rollout stays failed after a successful rollback.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        self.failed_or_result().map_or(Exit::Unfinished, TargetResult::exit)
+    }
+}
+
+impl FollowedTarget {
+    /// Returns the start state to roll back to after a failure, and the label of its stable revision. `None` if the outcome is
+    /// no failure, and without `--undo-on-failure`.
+    pub(super) fn rollback_after_failure(
+        &self,
+        outcome: &Outcome,
+    ) -> Option<Result<(StartState, String), NoRollback>> {
+        self.options().undo_on_failure.filter(|_| matches!(outcome, Outcome::Failed(_)))?;
         // `--until old-gone` waits longer than for a complete rollout. A container in a crash loop is ready for a moment.
         let is_complete = self.observation().is_some_and(is_complete_and_ready)
             && !self.memory.causes.active().any(|cause| cause.id.ends_container());
-        let rollback = self.rollback_after(&outcome);
-        let rollback = rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) });
-        let Effects { reports, tasks } = self.memory.report_end(&outcome, &self.options, elapsed);
-        self.effects.reports.extend(reports);
-        self.effects.tasks.extend(tasks);
-        let result = self.result_with(outcome, elapsed);
-        match rollback {
-            Ok((start, revision)) => self.start_rollback(result, start, revision),
-            Err(reason) => {
-                let rollback = Some(RollbackResult::NotStarted(reason));
-                self.set_result(TargetResult { rollback, ..result });
-            }
-        }
+        let rollback = self.rollback_after(outcome);
+        Some(rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) }))
     }
 
-    /// Starts the rollback because another target failed, with `--undo-on-failure=all`. A target that is no part of the release
-    /// goes on, and so does one that failed or that another client changed.
-    pub(super) fn roll_back_after(&mut self, failed: &str, elapsed: Duration) {
+    /// Ends the target if it is rolled back because another one failed, with `--undo-on-failure=all`. A target that is no part
+    /// of the release goes on, and so does one that failed or that another client changed.
+    pub(super) fn end_after(&mut self, failed: &str, elapsed: Duration) {
         let is_other = self.start_state.as_ref().is_some_and(|start| !start.is_released);
-        let has_ended = matches!(self.stage, Stage::Ended(_));
-        if self.rollback.is_some() || is_other || has_ended {
+        let is_all = self.options().undo_on_failure == Some(UndoScope::All);
+        if !is_all || is_other || self.is_over || self.due_rollback.is_some() {
             return;
         }
         let outcome = Outcome::OtherTargetFailed(failed.to_owned());
-        if let Ok((start, revision)) = self.rollback_after(&outcome) {
-            self.start_rollback(self.result_with(outcome, elapsed), start, revision);
+        if let Ok(to) = self.rollback_after(&outcome) {
+            self.due_rollback = Some(to);
+            self.result = Some(self.result_with(outcome, elapsed));
         }
     }
 
-    /// Whether the rollout that was found failed, so that with `--undo-on-failure=all` the other targets are rolled back too.
-    pub(super) fn found_rollout_has_failed(&self) -> bool {
-        let ended = match (&self.rollback, &self.stage) {
-            (Some(rollback), _) => &rollback.failed,
-            (None, Stage::Ended(result)) => result,
-            (None, _) => return false,
+    /// Whether the rollout failed, so that with `--undo-on-failure=all` the other targets are rolled back too.
+    pub(super) fn ends_release(&self) -> bool {
+        let is_all = self.options().undo_on_failure == Some(UndoScope::All);
+        let is_failure = |result: &TargetResult| {
+            let is_complete_or_another =
+                matches!(result.no_rollback, Some(NoRollback::OtherRollout | NoRollback::Complete));
+            matches!(result.outcome, Outcome::Failed(_)) && !is_complete_or_another
         };
-        let is_complete_or_another = matches!(
-            ended.rollback,
-            Some(RollbackResult::NotStarted(NoRollback::OtherRollout | NoRollback::Complete))
-        );
-        matches!(ended.outcome, Outcome::Failed(_)) && !is_complete_or_another
+        is_all && self.result().is_some_and(is_failure)
     }
 
     /// Whether the failure of another target replaces a result with this outcome.
     pub(super) fn is_to_follow_a_failure(&self, outcome: &Outcome) -> bool {
         self.options().undo_on_failure == Some(UndoScope::All)
-            && self.rollback.is_none()
             && matches!(outcome, Outcome::Reached | Outcome::Held)
             && self.start_state.as_ref().is_some_and(|start| start.stable.is_ok() && start.is_released)
     }
@@ -92,68 +150,24 @@ impl FollowedTarget {
         Ok((start.clone(), start.rollback_revision(observation)?.label()))
     }
 
-    fn start_rollback(&mut self, result: TargetResult, start: StartState, revision: String) {
-        let (failed, causes) = (result.clone(), self.causes().cloned().collect());
-        let take_back = self.observation().and_then(|failed| {
-            let undo = undo(failed, start.rollback_revision(failed).ok()?, &UndoOptions::default()).ok()?;
-            take_back_command(failed, &undo)
-        });
-        let revision_label = revision.clone();
-        self.stage = Stage::RollsBack(None);
-        self.rollback =
-            Some(Rollback { failed, causes, revision: revision_label, take_back, is_written: false });
-        self.effects.reports.push(Report::RollbackStarted { result, revision });
-        let unless_recovered = self.options().undo_on_failure != Some(UndoScope::All);
-        self.effects.tasks.push(FollowRequest::RollBack { start, unless_recovered });
+    /// Takes the rollback that is due.
+    pub(super) fn take_rollback(&mut self) -> Option<(StartState, Rollback)> {
+        let (start, revision) = self.due_rollback.take()?;
+        self.is_over = true;
+        let (failed, causes) = (self.result()?.clone(), self.causes().cloned().collect());
+        Some((start, Rollback { failed, causes, revision, written: None }))
     }
 
-    /// Applies the result of the rollback's write. The rollback is evaluated from the start; a target that recovered before
-    /// the write is followed on.
-    pub(super) fn apply_rollback_result(
-        &mut self,
-        written: Result<Option<Box<Workload>>, RollbackResult>,
-        now: Now,
-    ) {
-        let Some(rollback) = self.rollback.take() else { return };
-        let stage = std::mem::replace(&mut self.stage, Stage::Followed);
-        match written {
-            Ok(Some(written)) => {
-                self.memory = Memory::of(Some(ExpectedRevision::Written(written.clone())));
-                (self.final_refresh, self.refresh_requested) = (None, false);
-                self.found_workload = Workload::clone(&written);
-                self.stuck_pods = StuckPodDeletions::default();
-                self.rollback = Some(Rollback { is_written: true, ..rollback });
-                // A watch may have reported a later state than the answer to the write.
-                if let Some(observation) = &mut self.observation
-                    && observation.workload.object().generation() < written.object().generation()
-                {
-                    observation.replace_workload(*written);
-                }
-            }
-            Ok(None) => {}
-            Err(unwritten) => {
-                let result = TargetResult { rollback: Some(unwritten), ..rollback.failed.clone() };
-                self.rollback = Some(rollback);
-                return self.set_result(result);
-            }
-        }
-        self.advance(now, false);
-        if let Stage::RollsBack(Some(end)) = stage {
-            self.apply(end, now);
-        }
-    }
-
-    /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
-    /// is one.
+    /// Requests the deletion of the next pod that blocks the revision that the command wrote, if there is one.
     ///
     /// The StatefulSet controller waits until such pods are ready, and on the failed revision they
     /// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
     /// observed the rollback and nothing moved for a moment. A pod that is deleted earlier comes back on the failed
     /// revision.
     pub(super) fn delete_stuck_pod(&mut self, is_refresh: bool, now: Duration) {
-        let is_ours = self.rollback.is_some() || self.options().expect_found_template;
+        let FollowOptions { expect_found_template, replace_stuck_pods, .. } = *self.options;
         let Some(observation) = &self.observation else { return };
-        if !is_ours || !self.options().replace_stuck_pods {
+        if !expect_found_template || !replace_stuck_pods {
             return;
         }
         self.stuck_pods.observe(observation, now);
@@ -165,14 +179,6 @@ impl FollowedTarget {
         } else {
             self.request_refresh();
         }
-    }
-}
-
-impl Rollback {
-    /// Returns the result: the failure, and the outcome of the rollback.
-    pub(super) fn end(self, outcome: Outcome, elapsed: Duration) -> TargetResult {
-        let rollback = RollbackResult::RolledBack { revision: self.revision, outcome };
-        TargetResult { elapsed, rollback: Some(rollback), ..self.failed }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cause::Cause;
 use crate::engine::*;
+use crate::exit::Exit;
 use crate::follow::*;
 use crate::kind::Workload;
 use crate::observation::Observation;
@@ -196,6 +197,9 @@ pub(super) struct FollowerFixture {
     pub(super) in_reach: bool,
     pub(super) reported: Vec<Report>,
     pub(super) tasks: Vec<FollowRequest>,
+    /// The rollbacks that were due, with their start states, and the one that is not over.
+    pub(super) taken: Vec<(StartState, Rollback)>,
+    pub(super) rollbacks: Rollbacks,
     elapsed: Duration,
 }
 
@@ -203,8 +207,9 @@ impl FollowerFixture {
     /// Starts to follow, without any event.
     pub(super) fn without_events(options: FollowOptions, truth: Truth) -> Self {
         let follower = Follower::new(options, [truth.workload()]);
-        let (reported, tasks) = (Vec::new(), Vec::new());
-        Self { follower, truth, in_reach: true, reported, tasks, elapsed: Duration::ZERO }
+        let (reported, tasks, taken) = (Vec::new(), Vec::new(), Vec::new());
+        let (rollbacks, elapsed) = (Rollbacks::new(), Duration::ZERO);
+        Self { follower, truth, in_reach: true, reported, tasks, taken, rollbacks, elapsed }
     }
 
     /// Starts to follow, and sends everything.
@@ -224,6 +229,10 @@ impl FollowerFixture {
         let Effects { reports, tasks } =
             self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
         self.reported.extend(reports.into_iter().map(|(_, report)| report));
+        for (id, start, rollback) in self.follower.take_rollbacks() {
+            self.rollbacks.insert(id, rollback.clone());
+            self.taken.push((start, rollback));
+        }
         let refreshes = self.refreshes();
         self.tasks.extend(tasks.into_iter().map(|(_, task)| task));
         if self.refreshes() > refreshes && self.in_reach {
@@ -265,7 +274,25 @@ impl FollowerFixture {
     }
 
     pub(super) fn outcome(&self) -> Option<&Outcome> {
-        self.follower.targets()[0].result().map(|result| &result.outcome)
+        self.followed().result().and(self.followed().failed_or_result()).map(|result| &result.outcome)
+    }
+
+    pub(super) fn followed(&self) -> Followed<'_> {
+        self.follower.followed(&self.rollbacks).next().unwrap()
+    }
+
+    pub(super) fn exit(&self) -> Exit {
+        self.follower.exit(&self.rollbacks)
+    }
+
+    /// Answers the rollback: the workload as it was written, or `None` if it has recovered.
+    pub(super) fn answer(&mut self, written: Option<&Truth>) {
+        match written {
+            Some(_) => self.rollbacks.get_mut(&TargetId(0)).unwrap().written = Some(Ok(None)),
+            None => drop(self.rollbacks.remove(&TargetId(0))),
+        }
+        let written = written.map(|written| Box::new(written.workload()));
+        self.apply(LoopEvent::Answer((TargetId(0), written)));
     }
 
     pub(super) fn refreshes(&self) -> usize {

@@ -94,12 +94,9 @@ fn a_set_whose_record_moved_before_its_pods_were_available_is_rolled_back() {
     fixture.pass(5);
     fixture.becomes(at([3, 3, 2, 0], "web-2", false, &crashing(2)));
     fixture.pass(31);
-    let start = fixture.tasks.iter().find_map(|task| match task {
-        FollowRequest::RollBack { start, .. } => Some(start.clone()),
-        _ => None,
-    });
+    let (start, _) = &fixture.taken[0];
     let observed = fixture.follower.targets()[0].observation().unwrap();
-    let to = start.unwrap().rollback_revision(observed).map(|revision| revision.name.clone());
+    let to = start.rollback_revision(observed).map(|revision| revision.name.clone());
     assert_eq!(to, Ok("web-1".to_owned()));
 }
 
@@ -137,7 +134,7 @@ fn a_release_that_is_complete_at_the_start_is_rolled_back() {
         let fixture = FollowerFixture::of(FollowOptions { undo_to: word(undo_to), ..options() }, broken());
         let Some(Outcome::Unreadable(error)) = fixture.outcome() else { panic!("{:?}", fixture.outcome()) };
         assert!(error.to_string().contains(why), "{error}");
-        assert_eq!(fixture.follower.exit(), Exit::Error);
+        assert_eq!(fixture.exit(), Exit::Error);
     }
 }
 
@@ -146,7 +143,7 @@ fn failed_by_a_crash() -> Outcome {
 }
 
 fn rollback_requests(fixture: &FollowerFixture) -> usize {
-    fixture.tasks.iter().filter(|task| matches!(task, FollowRequest::RollBack { .. })).count()
+    fixture.taken.len()
 }
 
 fn failed_with_request() -> FollowerFixture {
@@ -156,25 +153,26 @@ fn failed_with_request() -> FollowerFixture {
     fixture
 }
 
-fn apply_result(fixture: &mut FollowerFixture, written: &Truth) {
-    fixture.apply(LoopEvent::Answer((TargetId(0), Ok(Some(Box::new(written.workload()))))));
-}
+/// The outcome of a rollback and the revision, or why there is none.
+type RollbackEnd = Option<Result<(String, Outcome), NoRollback>>;
 
-fn end(fixture: &FollowerFixture) -> TargetResult {
-    fixture.follower.targets()[0].result().expect("the fixture is over").clone()
+/// Returns how the rollout ended, and its rollback.
+fn end(fixture: &FollowerFixture) -> (Outcome, RollbackEnd) {
+    let followed = fixture.followed();
+    let rolled_back =
+        followed.rolled_back().map(|(revision, outcome)| (revision.to_owned(), outcome.clone()));
+    let rollback = rolled_back.map(Ok).or_else(|| followed.no_rollback().cloned().map(Err));
+    assert!(followed.result().is_some(), "the fixture is over");
+    (followed.failed_or_result().unwrap().outcome.clone(), rollback)
 }
 
 fn failure() -> Outcome {
     Outcome::Failed(RolloutFailure::Cause { id: CauseId::ImageNotFound, grace: Duration::from_secs(30) })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it is held against what may be none")]
-fn rolled_back_to(revision: &str, outcome: Outcome) -> Option<RollbackResult> {
-    Some(RollbackResult::RolledBack { revision: revision.to_owned(), outcome })
-}
-
-fn not_written(why: &str) -> RollbackResult {
-    RollbackResult::NotStarted(NoRollback::NotWritten(why.to_owned()))
+#[expect(clippy::unnecessary_wraps, reason = "it is compared with what may be none")]
+fn rolled_back_to(revision: &str, outcome: Outcome) -> RollbackEnd {
+    Some(Ok((revision.to_owned(), outcome)))
 }
 
 #[test]
@@ -187,21 +185,20 @@ fn a_failure_requests_one_rollback_and_follows_it() {
         (1, None),
         "nothing is judged while it is written"
     );
-    apply_result(&mut fixture, &written());
+    let reported = fixture.reported.len();
+    fixture.answer(Some(&written()));
     fixture.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
-    let TargetResult { outcome, rollback, .. } = end(&fixture);
-    assert_eq!((outcome, rollback), (failure(), rolled_back_to("1", Outcome::Reached)));
-    let after =
-        fixture.reported.iter().skip_while(|report| !matches!(report, Report::RollbackStarted { .. }));
-    let of_the_rollback: Vec<_> = after.filter(|report| matches!(report, Report::Status { .. })).collect();
-    assert!(!of_the_rollback.is_empty() && fixture.follower.targets()[0].is_rollback_written());
+    assert_eq!(end(&fixture), (failure(), rolled_back_to("1", Outcome::Reached)));
+    let of_the_rollback = fixture.reported[reported..].iter();
+    assert!(of_the_rollback.clone().any(|report| matches!(report, Report::Status { .. })));
+    assert!(fixture.followed().is_rollback_written());
 }
 
 /// A watch event may still carry the state from before the write.
 #[test]
 fn events_from_before_the_rollback_are_ignored() {
     let mut fixture = failed_with_request();
-    apply_result(&mut fixture, &written());
+    fixture.answer(Some(&written()));
     let late = broken();
     fixture.event(late.observed());
     fixture.event(late.request_refresh());
@@ -210,26 +207,26 @@ fn events_from_before_the_rollback_are_ignored() {
     fixture.pass(300);
     assert_eq!(fixture.outcome(), None);
     fixture.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
-    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Reached));
+    assert_eq!(end(&fixture).1, rolled_back_to("1", Outcome::Reached));
 }
 
 /// The reader of stdout may exit at any moment.
 #[test]
 fn a_target_that_is_rolled_back_failed() {
     let mut fixture = failed_with_request();
-    assert_eq!(fixture.follower.exit(), Exit::Failed);
-    apply_result(&mut fixture, &written());
-    assert_eq!((fixture.outcome(), fixture.follower.exit()), (None, Exit::Failed));
+    assert_eq!(fixture.exit(), Exit::Failed);
+    fixture.answer(Some(&written()));
+    assert_eq!((fixture.outcome(), fixture.exit()), (None, Exit::Failed));
 }
 
 #[test]
 fn a_failed_rollback_is_not_rolled_back() {
     let mut fixture = failed_with_request();
     let broken_too = || written().with_pod("again", 1, false, &no_image());
-    apply_result(&mut fixture, &broken_too());
+    fixture.answer(Some(&broken_too()));
     fixture.becomes(Truth { observed_generation: 3, ..broken_too() });
     fixture.pass(100);
-    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (1, rolled_back_to("1", failure())));
+    assert_eq!((rollback_requests(&fixture), end(&fixture).1), (1, rolled_back_to("1", failure())));
 }
 
 /// It was an error, although nothing is wrong.
@@ -237,9 +234,9 @@ fn a_failed_rollback_is_not_rolled_back() {
 fn a_target_that_recovered_before_the_write_is_followed_on() {
     let mut fixture = failed_with_request();
     fixture.truth = deployment(DONE).with_pod("new", 2, true, &running(0));
-    fixture.apply(LoopEvent::Answer((TargetId(0), Ok(None))));
-    assert_eq!((fixture.outcome(), end(&fixture).rollback), (Some(&Outcome::Reached), None));
-    assert_eq!(fixture.follower.exit(), Exit::Done);
+    fixture.answer(None);
+    assert_eq!((fixture.outcome(), end(&fixture).1), (Some(&Outcome::Reached), None));
+    assert_eq!(fixture.exit(), Exit::Done);
 }
 
 /// A rollout without a progress deadline whose old pod does not end. The container of the new one is in this state.
@@ -260,10 +257,10 @@ fn a_complete_rollout_is_not_rolled_back() {
         let mut fixture = FollowerFixture::of(options, with_old_pod(BEGUN, &running(0)));
         fixture.becomes(complete);
         fixture.pass(65);
-        let TargetResult { outcome, rollback, .. } = end(&fixture);
+        let (outcome, rollback) = end(&fixture);
         assert!(matches!(outcome, Outcome::Failed(RolloutFailure::Deadline(_))), "{outcome:?}");
-        let reason = RollbackResult::NotStarted(NoRollback::Complete);
-        assert_eq!((rollback_requests(&fixture), rollback), (0, Some(reason)), "{ready_since}");
+        let reason = Some(Err(NoRollback::Complete));
+        assert_eq!((rollback_requests(&fixture), rollback), (0, reason), "{ready_since}");
     }
 }
 
@@ -277,8 +274,8 @@ fn a_complete_rollout_is_not_rolled_back_for_an_old_pod() {
     let mut fixture = FollowerFixture::of(options, with_old_pod(BEGUN, &running(0)));
     fixture.becomes(complete);
     fixture.pass(45);
-    let reason = RollbackResult::NotStarted(NoRollback::Complete);
-    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, Some(reason)));
+    let reason = Some(Err(NoRollback::Complete));
+    assert_eq!((rollback_requests(&fixture), end(&fixture).1), (0, reason));
 }
 
 /// Two observations are compared with each other, and no stamp with a clock.
@@ -333,41 +330,35 @@ fn a_rollout_in_a_crash_loop_is_not_complete() {
 fn a_refused_rollback_ends_with_the_reason() {
     let refused = |message| Error::new(ErrorKind::Refused, message);
     for (unwritten, expected) in [
-        (RollbackResult::not_written(&refused("admission says no")), not_written("admission says no")),
         (
-            RollbackResult::not_written(&refused("no value password=hunter2 may stand here")),
-            not_written("no value password=*** may stand here"),
+            NoRollback::not_written(&refused("no value password=hunter2 may stand here")),
+            NoRollback::NotWritten("no value password=*** may stand here".to_owned()),
         ),
         (
-            RollbackResult::unknown(&refused("no answer: password=hunter2")),
-            RollbackResult::Unknown("no answer: password=***".to_owned()),
+            NoRollback::unknown(&refused("no answer: password=hunter2")),
+            NoRollback::Unknown("no answer: password=***".to_owned()),
         ),
     ] {
         let mut fixture = failed_with_request();
-        fixture.apply(LoopEvent::Answer((TargetId(0), Err(unwritten))));
-        let TargetResult { outcome, rollback, .. } = end(&fixture);
-        assert_eq!((outcome, rollback), (failure(), Some(expected)));
+        fixture.rollbacks.get_mut(&TargetId(0)).unwrap().written = Some(Err(unwritten));
+        assert!(fixture.follower.is_finished());
+        assert_eq!(end(&fixture), (failure(), Some(Err(expected))));
     }
 }
 
 #[test]
 fn another_template_during_a_rollback_ends_it() {
     let mut fixture = failed_with_request();
-    apply_result(&mut fixture, &written());
+    fixture.answer(Some(&written()));
     fixture.becomes(Truth { generation: 4, revision: 5, ..written() });
-    assert!(matches!(
-        end(&fixture).rollback,
-        Some(RollbackResult::RolledBack { outcome: Outcome::Failed(RolloutFailure::Replaced(_)), .. })
-    ));
+    assert!(matches!(end(&fixture).1, Some(Ok((_, Outcome::Failed(RolloutFailure::Replaced(_)))))));
 }
 
 /// A rollback happens only from the start state, and only to the revision that was stable then.
 #[test]
 fn only_the_start_state_is_rolled_back() {
-    let not_undone = |fixture: &FollowerFixture| {
-        rollback_requests(fixture) == 0
-            && matches!(end(fixture).rollback, Some(RollbackResult::NotStarted(_)))
-    };
+    let not_undone =
+        |fixture: &FollowerFixture| rollback_requests(fixture) == 0 && matches!(end(fixture).1, Some(Err(_)));
     // Another client rolls out revision 3, and that fails.
     let mut fixture = FollowerFixture::of(undoing(), broken());
     fixture.pass(10);
@@ -390,10 +381,10 @@ fn only_the_start_state_is_rolled_back() {
     let mut fixture =
         FollowerFixture::of(FollowOptions { timeout: Some(Duration::from_secs(9)), ..undoing() }, broken());
     fixture.pass(10);
-    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, None));
+    assert_eq!((rollback_requests(&fixture), end(&fixture).1), (0, None));
     let mut fixture = FollowerFixture::of(undoing(), broken());
     fixture.event(TargetEvent::Deleted);
-    assert_eq!((rollback_requests(&fixture), end(&fixture).rollback), (0, None));
+    assert_eq!((rollback_requests(&fixture), end(&fixture).1), (0, None));
 }
 
 /// The deadline that `--undo-on-failure` implies is for kinds without a progress deadline; a given one is for every kind.
@@ -411,70 +402,42 @@ fn a_rollout_without_progress_is_rolled_back_after_the_shorter_deadline() {
         fixture.pass(seconds.unwrap_or(10_000) - 1);
         assert_eq!((rollback_requests(&fixture), fixture.outcome()), (0, None), "{truth:?}");
         fixture.pass(2);
-        let failed = fixture.follower.targets()[0].rollback().map(|rollback| &rollback.failed.outcome);
+        let failed = fixture.taken.first().map(|(_, rollback)| &rollback.failed.outcome);
         let is_deadline = matches!(failed, Some(Outcome::Failed(RolloutFailure::Deadline(_))));
         assert_eq!(is_deadline, seconds.is_some(), "{truth:?}: {failed:?}");
     }
 }
 
+/// The command ends with the code of the signal, written or not.
 #[test]
 fn an_interrupted_rollback_is_reported_as_interrupted() {
-    let mut fixture = failed_with_request();
-    apply_result(&mut fixture, &written());
-    let moment =
-        Now { elapsed: Duration::from_secs(40), server_time: "2026-11-20T13:00:40Z".parse().unwrap() };
-    fixture.follower.apply(LoopEvent::Stop(StopSignal::Interrupted), moment);
-    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Interrupted(StopSignal::Interrupted)));
-}
-
-/// The answer to the write is awaited, and the exit code is that of the signal.
-#[test]
-fn a_signal_while_the_rollback_is_written_awaits_the_answer() {
     let stop = StopSignal::Terminated;
-    let error = Error::new(ErrorKind::Conflict, "no answer");
-    for (answer, expected) in [
-        (Ok(Some(Box::new(written().workload()))), rolled_back_to("1", Outcome::Interrupted(stop))),
-        (Err(RollbackResult::not_written(&error)), Some(not_written("no answer"))),
-        (Err(RollbackResult::unknown(&error)), Some(RollbackResult::Unknown("no answer".to_owned()))),
-    ] {
-        let mut fixture = failed_with_request();
-        assert!(!fixture.follower.is_stopped());
-        fixture.apply(LoopEvent::Stop(stop));
-        fixture.pass(10);
-        assert_eq!((fixture.outcome(), fixture.follower.is_stopped()), (None, true));
-        fixture.apply(LoopEvent::Answer((TargetId(0), answer)));
-        let TargetResult { outcome, rollback, .. } = end(&fixture);
-        assert_eq!((outcome, rollback, fixture.follower.exit()), (failure(), expected, Exit::Terminated));
-    }
     let mut fixture = failed_with_request();
-    for signal in [stop, StopSignal::Interrupted] {
-        assert_eq!(fixture.outcome(), None);
-        fixture.apply(LoopEvent::Stop(signal));
-    }
-    let TargetResult { rollback, .. } = end(&fixture);
-    assert!(matches!(rollback, Some(RollbackResult::Unknown(_))), "{rollback:?}");
-    assert_eq!(fixture.follower.exit(), Exit::Terminated);
+    assert!(!fixture.follower.is_stopped());
+    fixture.answer(Some(&written()));
+    fixture.apply(LoopEvent::Stop(stop));
+    assert_eq!(end(&fixture), (failure(), rolled_back_to("1", Outcome::Interrupted(stop))));
+    assert_eq!((fixture.follower.is_stopped(), fixture.exit()), (true, Exit::Terminated));
+    let mut fixture = failed_with_request();
+    let unknown = NoRollback::Unknown("a second signal".to_owned());
+    fixture.rollbacks.get_mut(&TargetId(0)).unwrap().written = Some(Err(unknown.clone()));
+    fixture.apply(LoopEvent::Stop(stop));
+    assert_eq!((end(&fixture), fixture.exit()), ((failure(), Some(Err(unknown))), Exit::Terminated));
 }
 
-/// Watches go on while the rollback is written: a state of them may be later than the answer, and a deletion too.
 #[test]
-fn what_a_watch_reports_during_the_write_is_not_lost() {
-    let complete = || Truth { observed_generation: 3, counts: DONE, ..written() };
-    let mut fixture = failed_with_request();
-    fixture.becomes(complete());
-    assert_eq!(fixture.outcome(), None);
-    apply_result(&mut fixture, &written());
-    assert_eq!(end(&fixture).rollback, rolled_back_to("1", Outcome::Reached));
-
+fn a_workload_that_is_deleted_during_its_rollback_ends_it() {
     for (event, expected) in [
         (TargetEvent::Deleted, Outcome::Deleted),
-        (Truth { uid: "u2", ..complete() }.observed(), Outcome::Recreated),
+        (
+            Truth { uid: "u2", observed_generation: 3, counts: DONE, ..written() }.observed(),
+            Outcome::Recreated,
+        ),
     ] {
         let mut fixture = failed_with_request();
+        fixture.answer(Some(&written()));
         fixture.event(event);
-        assert_eq!(fixture.outcome(), None);
-        apply_result(&mut fixture, &written());
-        assert_eq!(end(&fixture).rollback, rolled_back_to("1", expected));
+        assert_eq!(end(&fixture).1, rolled_back_to("1", expected));
     }
 }
 
@@ -499,7 +462,7 @@ fn a_stuck_pod_is_deleted_only_after_a_refresh() {
         fixture.tasks.iter().filter(is_deletion).count()
     };
     fixture.in_reach = false;
-    apply_result(&mut fixture, &with_pods(written.clone()));
+    fixture.answer(Some(&with_pods(written.clone())));
     fixture.becomes(with_pods(written));
     fixture.pass(2); // nothing may have moved for a moment
     assert_eq!(deletions(&fixture), 0);

@@ -11,6 +11,7 @@ use crate::follow::*;
 struct Release {
     follower: Follower,
     reported: Vec<(String, Report)>,
+    rollbacks: Rollbacks,
     rolled_back: Vec<TargetId>,
     elapsed: Duration,
 }
@@ -24,8 +25,13 @@ impl Release {
             ..FollowOptions::default()
         };
         let follower = Follower::new(options, truths.iter().map(Truth::workload));
-        let mut release =
-            Self { follower, reported: Vec::new(), rolled_back: Vec::new(), elapsed: Duration::ZERO };
+        let mut release = Self {
+            follower,
+            reported: Vec::new(),
+            rollbacks: Rollbacks::new(),
+            rolled_back: Vec::new(),
+            elapsed: Duration::ZERO,
+        };
         for (index, truth) in truths.iter().enumerate() {
             release.event(index, truth.observed());
             release.event(index, truth.request_refresh());
@@ -42,9 +48,10 @@ impl Release {
         let output = self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
         let uid = |id: TargetId| self.follower.targets()[id.0].workload().object().uid().to_owned();
         self.reported.extend(output.reports.into_iter().map(|(id, report)| (uid(id), report)));
-        let is_rollback = |task: &FollowRequest| matches!(task, FollowRequest::RollBack { .. });
-        let requests = output.tasks.into_iter().filter(|(_, task)| is_rollback(task));
-        self.rolled_back.extend(requests.map(|(target, _)| target));
+        for (id, _, rollback) in self.follower.take_rollbacks() {
+            self.rollbacks.insert(id, rollback);
+            self.rolled_back.push(id);
+        }
     }
 
     /// The broken target has been broken for long enough.
@@ -63,7 +70,8 @@ impl Release {
     }
 
     fn write(&mut self, index: usize, truth: &Truth) {
-        self.apply(LoopEvent::Answer((TargetId(index), Ok(Some(Box::new(truth.workload()))))));
+        self.rollbacks.get_mut(&TargetId(index)).unwrap().written = Some(Ok(None));
+        self.apply(LoopEvent::Answer((TargetId(index), Some(Box::new(truth.workload())))));
         self.event(index, truth.request_refresh());
     }
 }
@@ -131,22 +139,23 @@ fn every_result_is_reported_once_and_says_why() {
     assert_eq!((release.ends_of("b").len(), release.ends_of("d").len()), (0, 1), "b may be rolled back");
     release.pass_the_grace_period(0, &broken("a"));
     assert_eq!(release.rolled_back, [0, 1, 2].map(TargetId));
-    assert!(!release.follower.is_finished());
     release.write(0, &restored("a"));
     release.write(1, &restored("b"));
-    let refused = Error::new(ErrorKind::Refused, "admission says no");
-    release.apply(LoopEvent::Answer((TargetId(2), Err(RollbackResult::not_written(&refused)))));
+    let refused = NoRollback::not_written(&Error::new(ErrorKind::Refused, "admission says no"));
+    release.rollbacks.get_mut(&TargetId(2)).unwrap().written = Some(Err(refused.clone()));
     assert!(release.follower.is_finished());
-    let back = || Some(RollbackResult::RolledBack { revision: "1".to_owned(), outcome: Outcome::Reached });
+    let back = || Some(("1", &Outcome::Reached));
     let other = || Outcome::OtherTargetFailed("deployment/web".to_owned());
-    let [a, b, c, d] = ["a", "b", "c", "d"].map(|uid| {
-        let [end] = release.ends_of(uid)[..] else { panic!("{uid}: {:?}", release.ends_of(uid)) };
-        (end.outcome.clone(), end.rollback.clone())
-    });
-    assert!(matches!(a.0, Outcome::Failed(RolloutFailure::Cause { .. })), "{a:?}");
-    assert_eq!((a.1, b), (back(), (other(), back())));
-    assert_eq!(c, (other(), Some(RollbackResult::not_written(&refused))));
-    assert_eq!(d, (Outcome::Reached, None));
+    let ends = ["a", "b", "c", "d"].map(|uid| release.ends_of(uid).len());
+    assert_eq!(ends, [1, 1, 0, 1], "the command reports the end of what is not rolled back");
+    let [a, b, c, d] = release.follower.followed(&release.rollbacks).collect::<Vec<_>>()[..] else {
+        panic!()
+    };
+    let [of_a, of_b, of_c, of_d] = [a, b, c, d].map(|one| one.failed_or_result().unwrap().outcome.clone());
+    assert!(matches!(of_a, Outcome::Failed(RolloutFailure::Cause { .. })), "{a:?}");
+    assert_eq!((a.rolled_back(), of_b, b.rolled_back()), (back(), other(), back()));
+    assert_eq!((of_c, c.rolled_back(), c.no_rollback()), (other(), None, Some(&refused)));
+    assert_eq!((of_d, d.rolled_back(), d.no_rollback()), (Outcome::Reached, None, None));
 }
 
 #[test]
