@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::docs::generated::{Files, root};
 
-/// What begins a generated table, with a definition of the schema: `<!-- fields: Status -->`.
+/// What begins a generated table, with a definition of the schema, or a part of one: `<!-- fields: Status -->`.
 const BEGINNING: &str = "<!-- fields: ";
 
 /// What ends it.
@@ -53,42 +53,72 @@ pub(crate) fn page() -> Files {
     for part in parts {
         let (name, rest) = part.split_once(" -->\n").unwrap();
         let (_, rest) = rest.split_once(END).unwrap();
-        text += &format!("{BEGINNING}{name} -->\n{}{END}{rest}", table(&schema, name));
+        text += &format!("{BEGINNING}{name} -->\n{}{END}{rest}", table(&schema, name, &page));
     }
     [("docs/json.md".to_owned(), text)].into()
 }
 
-/// Returns the table of a definition, or of the items of a document: `HistoryList.items`.
-fn table(schema: &str, name: &str) -> String {
-    let (name, items) = name.split_once('.').unwrap_or((name, ""));
+/// Returns the table of a definition, of the items of a document (`ChangeList.configuration`), or of one event
+/// (`StepEvent.began`).
+fn table(schema: &str, name: &str, page: &str) -> String {
+    let (name, part) = name.split_once('.').unwrap_or((name, ""));
     let definition = member(&member(schema, "$defs"), name);
-    let definition = match items {
+    let events = events(&definition);
+    if let Some((_, fields)) = events.iter().find(|(event, _)| event == part) {
+        return rows(fields);
+    }
+    if !events.is_empty() {
+        return table_of_events(name, &events, page);
+    }
+    let definition = match part {
         "" => definition,
         items => member(&member(&member(&definition, "properties"), items), "items"),
     };
-    if let Some((_, events)) = members(&definition).into_iter().find(|(name, _)| name == "oneOf") {
-        let events: Vec<Box<RawValue>> = serde_json::from_str(events.get()).unwrap();
-        return events.iter().fold("| `event` | fields |\n|---|---|\n".to_owned(), |text, event| {
-            let of_event = |(name, _): &(String, Value)| !OF_EVERY_EVENT.contains(&name.as_str());
-            let fields = fields(event.get()).into_iter().filter(of_event);
-            let fields: Vec<_> = fields.map(|(name, field)| in_short(&name, &field)).collect();
-            let event: Value = serde_json::from_str(event.get()).unwrap();
-            let name = event["properties"]["event"]["const"].as_str().unwrap();
-            text + &format!("| `{name}` | {} |\n", fields.join(", "))
+    let of_status: Vec<_> = fields(&member(&member(schema, "$defs"), "Status"));
+    let is_of_status = |(name, field): &(String, Value)| {
+        field["description"].is_null() && of_status.iter().any(|(other, _)| other == name)
+    };
+    let own = fields(&definition).into_iter().filter(|field| name == "Status" || !is_of_status(field));
+    rows(&own.collect::<Vec<_>>())
+}
+
+/// Returns the fields of each event of a definition, without those that every line has.
+fn events(definition: &str) -> Vec<(String, Vec<(String, Value)>)> {
+    let events = members(definition).into_iter().find(|(name, _)| name == "oneOf");
+    let events = events.map(|(_, events)| serde_json::from_str::<Vec<Box<RawValue>>>(events.get()).unwrap());
+    let event = |event: Box<RawValue>| {
+        let fields = fields(event.get()).into_iter();
+        let fields = fields.filter(|(name, _)| !OF_EVERY_EVENT.contains(&name.as_str())).collect();
+        let event: Value = serde_json::from_str(event.get()).unwrap();
+        (event["properties"]["event"]["const"].as_str().unwrap().to_owned(), fields)
+    };
+    events.unwrap_or_default().into_iter().map(event).collect()
+}
+
+/// Returns the table of all events. It has only the name of a field that the page describes in the table of one event.
+fn table_of_events(name: &str, events: &[(String, Vec<(String, Value)>)], page: &str) -> String {
+    let has_table = |event: &str| page.contains(&format!("{BEGINNING}{name}.{event} -->"));
+    let described = events.iter().filter(|(event, _)| has_table(event)).flat_map(|(_, fields)| fields);
+    let described: Vec<_> = described.collect();
+    let rows = events.iter().map(|(event, fields)| {
+        let fields = fields.iter().map(|field| {
+            if described.contains(&field) {
+                written(&field.0, &field.1)
+            } else {
+                in_short(&field.0, &field.1)
+            }
         });
-    }
-    let defaults = fields(&member(&member(schema, "$defs"), "Status"));
-    fields(&definition).into_iter().fold(
-        "| field | content |\n|---|---|\n".to_owned(),
-        |text, (name, field)| {
-            let default = || {
-                defaults.iter().find(|(default, _)| *default == name).and_then(|(_, field)| content(field))
-            };
-            let is_described = !field["description"].is_null();
-            let content = if is_described { content(&field) } else { default() };
-            text + &format!("| {} | {} |\n", written(&name, &field), content.unwrap())
-        },
-    )
+        format!("| `{event}` | {} |\n", fields.collect::<Vec<_>>().join(", "))
+    });
+    "| `event` | fields |\n|---|---|\n".to_owned() + &rows.collect::<String>()
+}
+
+/// Returns a table with a row for each field.
+fn rows(fields: &[(String, Value)]) -> String {
+    let rows = fields
+        .iter()
+        .map(|(name, field)| format!("| {} | {} |\n", written(name, field), content(field).unwrap()));
+    "| field | content |\n|---|---|\n".to_owned() + &rows.collect::<String>()
 }
 
 fn members(json: &str) -> Vec<(String, Box<RawValue>)> {
