@@ -32,7 +32,7 @@ pub struct DiffArgs {
     ///
     /// If no revision has the live template yet, the second one is live.
     ///
-    /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), the name of its
+    /// A revision is a number, current, previous (the one that undo rolls back to), -N (N - 1 before that), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest. live is the template in
     /// the workload's spec. A second TYPE/NAME compares the live templates of two workloads.
     #[arg(value_name = "TARGET [FROM [TO]]", allow_negative_numbers = true)]

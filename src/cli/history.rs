@@ -13,8 +13,8 @@ use crate::render::output_form::OutputForm;
 /// Show revisions, what each one changed, and which one is current
 ///
 /// Each row is one pod template. CHANGES lists the changes against the revision in use before. STATE is
-/// current, or updating and stable during a rollout. A revision that a rollback restored keeps its age,
-/// and that of a Deployment shows its former number.
+/// current, or updating and stable during a rollout. The age of a revision that a rollback restored counts
+/// from the rollback, and that of a Deployment shows its former number.
 ///
 /// With --since, shows the rollouts that began since then, newest first: what each one changed, who changed it, and
 /// what became of it. Without targets these are of all workloads of the namespace, or with -A of the cluster. ConfigMaps
@@ -29,7 +29,7 @@ pub struct HistoryArgs {
 
     /// Show one revision, as kubectl does
     ///
-    /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), the name of its
+    /// A revision is a number, current, previous (the one that undo rolls back to), -N (N - 1 before that), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true, value_parser = RevisionWord::read)]
     revision: Option<RevisionWord>,
@@ -37,8 +37,8 @@ pub struct HistoryArgs {
     /// Show what changed since a time: a duration such as 1h, a time of day such as 14:10 (UTC), or an RFC 3339 time
     ///
     /// A new revision counts from its creation, and a return to an earlier revision from the write of the field manager
-    /// that changed the template. If no stamp shows when a return was, AGO is "at most" the age of the revision that it
-    /// replaced. BY is the field manager whose stamp fits, if there is one.
+    /// that changed the template. If no timestamp shows when a return was, AGO is "at most" the age of the revision that it
+    /// replaced. BY is the field manager whose timestamp fits, if there is one.
     #[arg(long, value_name = "TIME", conflicts_with = "revision", value_parser = start_time)]
     pub since: Option<StartTime>,
 

@@ -65,7 +65,7 @@ pub struct ListArgs {
     /// Show only the rollouts whose template changed since a time: 30m, 14:10 (UTC), or an RFC 3339 time
     ///
     /// A new revision changed it at its creation, and a return to an earlier revision at the write of the field manager, as
-    /// in history --since. A return without such a stamp is shown if it can have been since then.
+    /// in history --since. A return without such a timestamp is shown if it can have been since then.
     #[arg(long, value_name = "TIME", conflicts_with = "watch", value_parser = start_time)]
     pub since: Option<StartTime>,
 

@@ -60,7 +60,7 @@ pub struct StatusArgs {
 
     /// Fail unless the current revision is this one
     ///
-    /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), the name of its
+    /// A revision is a number, current, previous (the one that undo rolls back to), -N (N - 1 before that), the name of its
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true, value_parser = RevisionWord::read)]
     revision: Option<RevisionWord>,

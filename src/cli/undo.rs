@@ -28,7 +28,7 @@ pub struct UndoArgs {
 
     /// Roll back to this revision
     ///
-    /// A revision is a number, current, previous (the one that undo goes back to), -N (N - 1 before that), stable (the one that
+    /// A revision is a number, current, previous (the one that undo rolls back to), -N (N - 1 before that), stable (the one that
     /// served before the rollout began), the name of its ReplicaSet or ControllerRevision, hash:HASH, or a
     /// prefix of its digest.
     #[arg(long, visible_alias = "to", value_name = "REVISION", allow_hyphen_values = true, value_parser = target_revision)]
@@ -83,7 +83,7 @@ pub struct UndoArgs {
     /// Roll back only what failed or is stuck, to the revision that served before
     ///
     /// Where every pod runs the failed revision, it is the one before. Nothing proves that it works, so that
-    /// this needs --yes without a terminal. A rollback is never taken back. Without a TARGET, it looks at all
+    /// this needs --yes without a terminal. A rollback is never reversed. Without a TARGET, it looks at all
     /// workloads of the namespace, and with -A of all namespaces; a script needs --yes then.
     #[arg(long, conflicts_with = "to_revision")]
     pub failed: bool,
