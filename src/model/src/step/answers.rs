@@ -123,7 +123,7 @@ impl Stepper {
             return false;
         }
         if self.unrefreshed_since.take().is_some()
-            && let Some(state) = self.cluster.state(self.memory.forced, now)
+            && let Some(state) = self.cluster.state(self.memory.is_forced, now)
         {
             self.memory.stall.continue_after_outage(state.batch_limit());
         }
@@ -274,7 +274,7 @@ impl Stepper {
             Then::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
             Then::Unlock => self.finish_ending(),
             Then::ReleaseSlots => {}
-            Then::BeginBatch(forced) => memory.record_begun(*forced),
+            Then::BeginBatch { forced } => memory.record_begun(*forced),
             Then::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
             Then::AcquireLock(reports) => {

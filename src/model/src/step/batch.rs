@@ -104,7 +104,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
     let Some(next) = next else { return unhealthy(state).map_or(Action::Wait, Action::stop) };
     let now = state.now.elapsed;
     match obstacle(state, &next) {
-        Some(_) if memory.force => begin_batch(state, next, Some(state.mechanism.unavailable(state))),
+        Some(_) if memory.force => begin_batch(state, next, true),
         Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
             Action::wait_for("a cause to resolve, or to outlast its grace period")
         }
@@ -112,7 +112,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
             Action::wait_for("the pods that are starting")
         }
         Some(reason) => Action::stop(reason),
-        None => begin_batch(state, next, None),
+        None => begin_batch(state, next, false),
     }
 }
 
@@ -143,10 +143,10 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) ->
 
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not
 /// counted the pods yet. [`continue_batch`] releases the others.
-fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: Option<usize>) -> Action {
+fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: bool) -> Action {
     let fields = state.mechanism.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
-    Action::write_plan(Then::BeginBatch(forced), state.hold_with(plan), fields, state.workload())
+    Action::write_plan(Then::BeginBatch { forced }, state.hold_with(plan), fields, state.workload())
 }
 
 /// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a

@@ -84,11 +84,8 @@ impl Engine for Stepper {
     fn apply(&mut self, event: LoopEvent<Reply>, now: Now) -> Effects<StepReport, Request> {
         let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
-        let mut state = cluster.state(self.memory.forced, now);
+        let state = cluster.state(self.memory.is_forced, now);
         self.observe(state.as_ref(), now);
-        if let Some(state) = &mut state {
-            state.forced = self.memory.forced;
-        }
         self.proceed(is_fresh, state.as_ref(), now);
         Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.requests) }
     }
@@ -175,7 +172,7 @@ impl Stepper {
         let planned = || Some(prepare_plan(&self.options, observed).ok()?.0);
         let hold = self.cluster.last_hold().cloned().or_else(planned)?;
         let mut state = state_of(observed, self.cluster.nodes(), &hold, now).ok()?;
-        state.forced = self.memory.forced;
+        state.is_forced = self.memory.is_forced;
         Some(self.view_of(&state))
     }
 

@@ -104,9 +104,11 @@ pub(crate) enum Then {
     /// To acquire the lock, with a new plan or the existing one, and the fields that hold the workload if it is not held.
     /// The reports are printed once that is stored.
     AcquireLock(Vec<StepReport>),
-    /// To begin a batch, with the fields that release what can be released at once; with `--force` although this many pods
-    /// are unavailable.
-    BeginBatch(Option<usize>),
+    /// To begin a batch, with the fields that release what can be released at once.
+    BeginBatch {
+        /// Whether `--force` begins it although too many pods are unavailable.
+        forced: bool,
+    },
     /// To release slots of the batch, or more of them.
     ReleaseSlots,
     /// To record that the batch is done.
@@ -131,7 +133,7 @@ impl Then {
     pub(super) fn words(&self) -> &'static str {
         match self {
             Self::AcquireLock(_) => "acquire the lock",
-            Self::BeginBatch(_) => "begin the next batch",
+            Self::BeginBatch { .. } => "begin the next batch",
             Self::ReleaseSlots => "release more pods",
             Self::FinishBatch => "record that the batch is done",
             Self::RollBack => "roll back",

@@ -40,8 +40,8 @@ pub(super) struct Memory {
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
-    /// How many pods were unavailable when `--force` began the batch in progress, and still are.
-    pub(super) forced: Option<usize>,
+    /// Whether `--force` began the batch in progress.
+    pub(super) is_forced: bool,
     /// The reported causes, and since when each fatal one lasts.
     pub(super) causes: CauseLedger,
     /// When the rollout last progressed. The grace period of a refusal begins again then.
@@ -93,8 +93,8 @@ impl Memory {
     }
 
     /// Records that a batch is stored.
-    pub(super) fn record_begun(&mut self, forced: Option<usize>) {
-        self.forced = forced;
+    pub(super) fn record_begun(&mut self, is_forced: bool) {
+        self.is_forced = is_forced;
         (self.batch, self.stall) = (BatchMemory::default(), Stall::default());
         (self.skip_soak, self.force) = (false, false);
     }
@@ -103,7 +103,7 @@ impl Memory {
     pub(super) fn record_finished(&mut self) {
         self.batch = BatchMemory { is_finished_here: true, ..BatchMemory::default() };
         self.stall = Stall::default();
-        self.forced = None;
+        self.is_forced = false;
     }
 
     /// Records the slots of an observation: which ones are healthy, whether any pod is being replaced, and the soak.
@@ -121,9 +121,6 @@ impl Memory {
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
         self.soak.over_since = is_over.then(|| before.unwrap_or(now));
-        // Those of the batch itself are down because of it.
-        let others = || state.unavailable_slots().filter(|slot| !state.is_in_batch(slot)).count();
-        self.forced = self.forced.map(|forced| forced.min(state.mechanism.unavailable(state)).min(others()));
         interruption
     }
 

@@ -57,9 +57,9 @@ impl World {
     }
 
     /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan.
-    pub(super) fn state(&self, forced: Option<usize>, now: Now) -> Option<State<'_>> {
+    pub(super) fn state(&self, is_forced: bool, now: Now) -> Option<State<'_>> {
         let mut state = state_of(self.observed()?, self.nodes(), self.hold()?, now).ok()?;
-        state.forced = forced;
+        state.is_forced = is_forced;
         Some(state)
     }
 

@@ -52,8 +52,8 @@ pub(crate) struct State<'a> {
     pub(crate) slots: Vec<PodSlot<'a>>,
     /// The batch in progress, if some of its slots still exist and are released, or may be.
     pub(crate) present_batch: Option<&'a PlannedBatch>,
-    /// How many unavailable pods do not count, if `--force` began that batch. Then only its own slots must become healthy.
-    pub(crate) forced: Option<usize>,
+    /// Whether `--force` began that batch. Then only its own slots must become healthy.
+    pub(crate) is_forced: bool,
 }
 
 impl<'a> State<'a> {
@@ -89,7 +89,7 @@ impl<'a> State<'a> {
             last_batch_slots: last_batch.collect(),
             slots: Vec::new(),
             present_batch: None,
-            forced: None,
+            is_forced: false,
         };
         let active = observed.own_pods().filter(|pod| pod.is_active());
         (state.updated, state.outdated) = active.partition(|pod| state.is_updated(pod));
@@ -209,7 +209,7 @@ impl<'a> State<'a> {
             Some(Skip::OwnPartition) => true,
             None => false,
         };
-        let is_of_others = self.forced.is_some() && self.present_batch.is_some() && !is_in_batch;
+        let is_of_others = self.is_forced && self.present_batch.is_some() && !is_in_batch;
         slot.is_released && !is_excluded && !slot.is_ignored(self.pace()) && !is_of_others
     }
 
@@ -238,10 +238,13 @@ impl<'a> State<'a> {
         self.mechanism.allowed(self)
     }
 
-    /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
+    /// Returns how many more pods may become unavailable; negative when too many are unavailable already. The first release of
+    /// a batch that `--force` began ignores the unavailable ones.
     pub(crate) fn budget_left(&self) -> i64 {
-        let room = self.allowed() + self.mechanism.surge(self) + self.forced.unwrap_or_default();
-        as_number(room) - as_number(self.mechanism.unavailable(self))
+        let room = self.allowed() + self.mechanism.surge(self);
+        let has_released = || self.slots.iter().any(|slot| slot.is_in_last_batch && slot.is_released);
+        let ignores = self.is_forced && self.present_batch.is_some() && !has_released();
+        as_number(room) - if ignores { 0 } else { as_number(self.mechanism.unavailable(self)) }
     }
 
     /// Returns the slots that count as unavailable.
