@@ -163,7 +163,10 @@ mod tests {
 
     #[test]
     fn pods_are_shortened_before_the_time_is_cut() {
-        let slots = vec![SlotView { label: "web-5b5c799b79-7b45d".to_owned(), state: SlotState::Updated }];
+        let slots = vec![SlotView {
+            label: "web-5b5c799b79-7b45d".to_owned(),
+            state: SlotState::Healthy { since: None },
+        }];
         let (healthy, of) = (Duration::from_secs(72), Duration::from_secs(300));
         let stage = BatchStage::Soaking { healthy, of };
         let batches = [BatchView { number: 1, is_canary: true, group: None, slots, stage }];

@@ -6,7 +6,7 @@ use crate::model::hold::plan::{
 };
 use crate::model::hold::{end_command, left_fields, resume_and, step_command_with};
 use crate::model::kind::{Workload, strategy};
-use crate::model::step::{BatchStage, PlanView, RollbackOutcome, SlotState, StepOutcome, StopReason};
+use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 
 /// Returns the commands to run after an outcome, each with its purpose.
@@ -112,7 +112,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason, st
             let ignore = || command("ignore nodes that are not ready: {} --force", [step.clone()]);
             let hint = waits_for(workload, pods).or_else(|| {
                 if let Some(batch) = under_way {
-                    let needs_room = batch.slots.iter().any(|slot| slot.state == SlotState::Outdated);
+                    let needs_room = batch.slots.iter().any(|slot| slot.state.is_held());
                     let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
                     let allow = || command("allow them: {} --max-unavailable {}", [step.clone(), needed]);
                     return needs_room.then(allow);

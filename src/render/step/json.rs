@@ -186,7 +186,7 @@ fn batch_facts(batch: &BatchView) -> Value {
         BatchStage::Done { healthy } => (Some(*healthy), None),
         _ => (None, None),
     };
-    let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state}));
+    let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state.word()}));
     json!({
         "number": batch.number,
         "canary": batch.is_canary,

@@ -21,7 +21,7 @@ use crate::model::engine::Now;
 use crate::model::hold::plan::{CheckResult, Lock};
 use crate::model::kind::Workload;
 use crate::model::step::{
-    BatchStage, BatchView, Origin, PlanView, SlotState, StepOutcome, StepReport, Stepper, counts_pods,
+    BatchStage, BatchView, Origin, PlanView, StepOutcome, StepReport, Stepper, counts_pods,
 };
 use crate::model::text::go_duration;
 use crate::world::Terminal;
@@ -143,7 +143,7 @@ fn began(origin: Origin, already_updated: &[String]) -> Option<String> {
 /// that are not available.
 fn batch_line(batch: &BatchView, workload: &Workload) -> Option<String> {
     let has_failed = batch.stage == BatchStage::Failed;
-    let listed = batch.slots.iter().filter(|slot| !has_failed || slot.state != SlotState::Updated);
+    let listed = batch.slots.iter().filter(|slot| !has_failed || !slot.state.is_healthy());
     let listed: Vec<_> = listed.filter(|_| counts_pods(workload)).cloned().collect();
     let chosen = if listed.is_empty() { String::new() } else { format!(": {}", slots(&listed)) };
     let number = batch.number;

@@ -6,9 +6,7 @@ use crate::model::engine::Now;
 use crate::model::finding::{Finding, Reason, Severity};
 use crate::model::hold::plan::{BatchFailure, is_rollback_held, is_rolling_back};
 use crate::model::kind::{Workload, strategy};
-use crate::model::step::{
-    BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, Stepper, StopReason,
-};
+use crate::model::step::{BatchStage, PlanView, RollbackOutcome, SlotView, StepOutcome, Stepper, StopReason};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::finding::line;
@@ -179,7 +177,7 @@ fn under_way(view: Option<&PlanView>, unanswered: &[String]) -> String {
     let batch = batches.iter().find(|batch| matches!(batch.stage, BatchStage::Updating));
     let of_batch = batch.iter().flat_map(|batch| &batch.slots);
     let updating: Vec<SlotView> =
-        of_batch.filter(|slot| slot.state == SlotState::Updating).cloned().collect();
+        of_batch.filter(|slot| !slot.state.is_held() && !slot.state.is_healthy()).cloned().collect();
     match (batch, updating.len()) {
         (None, _) | (_, 0) => "no pod is being replaced".to_owned(),
         (Some(batch), 1) => {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::model::hold::plan::{Amount, BatchSize, CheckResult, CheckWatch, OnFailure, Pace, Reach};
-use crate::model::step::{BatchStage, BatchView, PlanView, SlotState, SlotView};
+use crate::model::step::{BatchStage, BatchView, PlanView, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::age::duration_text;
@@ -128,7 +128,7 @@ pub(in crate::render) fn style(stage: &BatchStage) -> Style {
 pub(in crate::render) fn detail(batch: &BatchView) -> String {
     match &batch.stage {
         BatchStage::Updating => {
-            let updated = batch.slots.iter().filter(|slot| slot.state == SlotState::Updated).count();
+            let updated = batch.slots.iter().filter(|slot| slot.state.is_healthy()).count();
             format!("{updated} of {} available", batch.slots.len())
         }
         BatchStage::Soaking { healthy, of } => {

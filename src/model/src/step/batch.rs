@@ -14,7 +14,7 @@ use super::outcome::{StepOutcome, StopReason};
 use crate::api::pod::Pod;
 use crate::hold::mechanism::{Mechanism, State};
 use crate::hold::plan::{BatchFailure, BatchSize, CheckResult, OnFailure, Pace, Plan, PlannedBatch, Reach};
-use crate::hold::slot::{PodSlot, released_or_updated};
+use crate::hold::slot::{Slot, SlotState, released_or_updated};
 use crate::text::go_duration;
 
 /// How long a pod is expected to be starting.
@@ -39,7 +39,7 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
         return Action::Wait;
     }
     let of_batch = || state.slots.iter().filter(|slot| state.is_in_batch(slot));
-    if of_batch().any(PodSlot::awaits_release) && !of_batch().any(|slot| slot.is_updated) {
+    if of_batch().any(Slot::awaits_release) && !of_batch().any(|slot| slot.state.is_updated()) {
         return Action::End(only_skipped_left(state, false)); // their nodes failed before the first release
     }
     if let Some(action) = memory.next_check(state, batch.number) {
@@ -89,10 +89,10 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         Ok(next) => next,
         Err(reason) => return Action::stop(reason),
     };
-    let is_awaited = |slot: &PodSlot<'_>| {
-        let was_stuck = !slot.is_available && memory.stuck_pods.is_last(&slot.key);
+    let is_awaited = |slot: &Slot<'_>| {
+        let was_stuck = slot.state == SlotState::HeldDown && memory.stuck_pods.is_last(&slot.key);
         let may_be_awaited = state.is_required(slot) || was_stuck;
-        may_be_awaited && !slot.is_healthy() && may_become_healthy(state, memory, slot)
+        may_be_awaited && !slot.state.is_healthy() && may_become_healthy(state, memory, slot)
     };
     if !memory.force && state.slots.iter().any(is_awaited) {
         return Action::wait_for("the pods that are starting");
@@ -118,7 +118,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
 
 /// Whether an unavailable pod is [`YOUNG`], or terminates and its deletion deadline has not passed. After another change of
 /// the template, the pods of a batch may be replaced once more. Pods that are replaced again and again have a limit.
-fn is_starting(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
+fn is_starting(state: &State<'_>, memory: &Memory, slot: &Slot<'_>) -> bool {
     let now = state.now.server_time;
     let is_late = memory.stall.is_over(state.batch_limit());
     slot.pod.filter(|_| !is_late).is_some_and(|pod| {
@@ -134,11 +134,11 @@ fn is_younger(state: &State<'_>, pod: &Pod, than: Duration) -> bool {
 }
 
 /// Whether a released slot that is not healthy is still young enough to become healthy.
-fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
+fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &Slot<'_>) -> bool {
     let limit = state.batch_limit();
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, limit));
     let has_fatal_cause = fatal_causes(state, memory).next().is_some();
-    (is_young || slot.awaits_deletion) && !has_fatal_cause && !memory.stall.is_over(limit)
+    (is_young || slot.state == SlotState::Released) && !has_fatal_cause && !memory.stall.is_over(limit)
 }
 
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not
@@ -153,7 +153,7 @@ fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: bool) -> Action {
 /// Deployment can complete the update only afterwards; that of any other kind has to report it before.
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.is_moving() {
-        let is_lost = |slot: &PodSlot<'_>| !slot.is_healthy() && !may_become_healthy(state, memory, slot);
+        let is_lost = |slot: &Slot<'_>| !slot.state.is_healthy() && !may_become_healthy(state, memory, slot);
         let decision = match &state.plan.last_batch {
             Some(last) => decide_failure(state, memory, last),
             None if state.required().any(is_lost) => unhealthy(state).map(Action::stop),
@@ -195,12 +195,12 @@ pub(super) fn check_without_batch(state: &State<'_>, memory: &Memory) -> Option<
 
 /// Returns the slots that run the revision, as a batch for a check that belongs to no batch.
 fn updated_pods(state: &State<'_>) -> BatchView {
-    let updated = state.slots.iter().filter(|slot| slot.is_updated);
+    let updated = state.slots.iter().filter(|slot| slot.state.is_updated());
     BatchView {
         number: 0,
         is_canary: false,
         group: None,
-        slots: updated.map(PodSlot::view).collect(),
+        slots: updated.map(Slot::view).collect(),
         stage: BatchStage::Checking,
     }
 }
@@ -217,7 +217,7 @@ fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome
 
 /// Returns the outcome of a command whose goal is reached.
 fn reached(state: &State<'_>) -> StepOutcome {
-    let updated = state.slots.iter().filter(|slot| slot.is_updated).count();
+    let updated = state.slots.iter().filter(|slot| slot.state.is_updated()).count();
     StepOutcome::Reached { updated, of: state.slots.len() }
 }
 
@@ -242,7 +242,7 @@ pub(super) fn obstacle(state: &State<'_>, next: &PlannedBatch) -> Option<StopRea
 
 /// Returns the reason to stop if a released slot is not healthy.
 fn unhealthy(state: &State<'_>) -> Option<StopReason> {
-    let mut slots = state.required().filter(|slot| !slot.is_healthy()).peekable();
+    let mut slots = state.required().filter(|slot| !slot.state.is_healthy()).peekable();
     slots.peek().is_some().then(|| reason_to_stop(state, slots))
 }
 
@@ -254,12 +254,12 @@ pub(super) struct FutureBatches<'s, 'a> {
     released_or_updated: usize,
     number: usize,
     /// The slots that are not visited yet.
-    rest: &'s [PodSlot<'a>],
+    rest: &'s [Slot<'a>],
 }
 
 impl<'s, 'a> FutureBatches<'s, 'a> {
     /// Begins after the last batch of a plan.
-    pub(super) fn after(plan: &'s Plan, slots: &'s [PodSlot<'a>], mechanism: &'s dyn Mechanism) -> Self {
+    pub(super) fn after(plan: &'s Plan, slots: &'s [Slot<'a>], mechanism: &'s dyn Mechanism) -> Self {
         Self {
             mechanism,
             pace: &plan.pace,

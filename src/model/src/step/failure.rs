@@ -14,7 +14,7 @@ use crate::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::engine::PodRef;
 use crate::hold::mechanism::State;
 use crate::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, Plan, PlannedBatch};
-use crate::hold::slot::PodSlot;
+use crate::hold::slot::Slot;
 use crate::kind::strategy;
 use crate::observation::Observation;
 
@@ -24,7 +24,7 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
         return None;
     }
     // A quota that refuses only other pods, such as those of a scale-up, is no fault of the batch.
-    let has_waiting_pod = state.slots.iter().any(|slot| slot.is_in_last_batch && !slot.is_healthy());
+    let has_waiting_pod = state.slots.iter().any(|slot| slot.batch.is_some() && !slot.state.is_healthy());
     let is_of_batch = |cause: &&Cause| has_waiting_pod || !cause.pods.is_empty();
     if let Some(cause) = fatal_causes(state, memory).find(is_of_batch) {
         return Some(fail(Some(batch.number), cause, cause.pods.clone()));
@@ -36,7 +36,7 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
 /// while too many pods are unavailable.
 pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<Action> {
     let is_updated = |name: &&String| {
-        state.required().any(|slot| slot.is_updated && slot.pod.is_some_and(|pod| pod.name == **name))
+        state.required().any(|slot| slot.state.is_updated() && slot.pod.is_some_and(|pod| pod.name == **name))
     };
     let mut fatal = fatal_causes(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo);
     fatal.find_map(|cause| {
@@ -66,20 +66,20 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
         return None;
     }
     let awaited: Vec<_> = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
-    let fail = |slots: Vec<&PodSlot<'_>>| {
-        let pods = slots.into_iter().map(PodSlot::label).collect();
+    let fail = |slots: Vec<&Slot<'_>>| {
+        let pods = slots.into_iter().map(Slot::label).collect();
         Some(Action::Fail(BatchFailure::TimedOut { batch, after, pods }))
     };
-    let is_failed = |slot: &&PodSlot<'_>| slot.is_in_last_batch && slot.is_replaced();
+    let is_failed = |slot: &&Slot<'_>| slot.batch.is_some() && slot.is_replaced();
     let failed: Vec<_> = awaited.iter().copied().filter(is_failed).collect();
     if !failed.is_empty() {
         return fail(failed);
     }
     let has_no_room = state.budget_left() <= 0;
-    let blocks = |slot: &&PodSlot<'_>| {
+    let blocks = |slot: &&Slot<'_>| {
         let takes_room = has_no_room && slot.is_unavailable(state.pace());
-        let is_released_by_batch = slot.is_in_last_batch && slot.is_released;
-        !is_released_by_batch && (takes_room || state.is_required(slot) && !slot.is_healthy())
+        let is_released_by_batch = slot.batch.is_some() && !slot.state.is_held();
+        !is_released_by_batch && (takes_room || state.is_required(slot) && !slot.state.is_healthy())
     };
     let others: Vec<_> = state.slots.iter().filter(blocks).collect();
     if others.is_empty() {

@@ -112,7 +112,7 @@ impl Memory {
         let now = state.now.elapsed;
         let interruption = self.soak.observe(state.soaking(), now);
         let is_moving = state.is_moving();
-        let healthy = state.soaking().filter(|slot| slot.is_healthy()).filter_map(|slot| slot.pod);
+        let healthy = state.soaking().filter(|slot| slot.state.is_healthy()).filter_map(|slot| slot.pod);
         // Between two batches any unavailable pod may be the one that the plan waits for.
         let is_waiting =
             is_moving || state.present_batch.is_none() && state.unavailable_slots().next().is_some();

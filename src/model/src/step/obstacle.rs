@@ -6,14 +6,14 @@ use super::outcome::StopReason;
 use crate::cause::{AllowedRestarts, Cause, CauseSeverity, causes_of};
 use crate::hold::mechanism::State;
 use crate::hold::plan::Reach;
-use crate::hold::slot::{PodSlot, Skip};
+use crate::hold::slot::{Skip, Slot, SlotState};
 use crate::observation::pod_stage::PodStage;
 use crate::status::verdict;
 
 /// Returns the reason to stop for slots without an available pod, with a clause for each.
 pub(super) fn reason_to_stop<'s, 'a: 's>(
     state: &State<'a>,
-    slots: impl IntoIterator<Item = &'s PodSlot<'a>>,
+    slots: impl IntoIterator<Item = &'s Slot<'a>>,
 ) -> StopReason {
     let (observed, allowed) = (state.observed, AllowedRestarts::default());
     let causes = causes_of(observed, verdict(observed).state, allowed, state.now.server_time);
@@ -22,9 +22,9 @@ pub(super) fn reason_to_stop<'s, 'a: 's>(
     for (pod, cause) in causes.flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
         by_pod.entry(pod).or_insert(cause);
     }
-    let reason = |slot: &PodSlot<'_>| {
+    let reason = |slot: &Slot<'_>| {
         let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
-        if slot.is_available && slot.awaits_deletion {
+        if slot.state == SlotState::Released && state.is_available(pod) {
             return "it is about to be replaced".to_owned();
         }
         match (by_pod.get(pod.name.as_str()), &slot.unready_node) {
@@ -51,8 +51,8 @@ pub(super) fn is_complete(state: &State<'_>) -> bool {
 /// every pod, or one that `--to` asks for.
 pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
     let slots = &state.slots;
-    let is_kept = |slot: &PodSlot<'_>| slot.skip == Some(Skip::OwnPartition);
-    let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
+    let is_kept = |slot: &Slot<'_>| slot.skip == Some(Skip::OwnPartition);
+    let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.state.is_updated()).count();
     let partition = state.hold.original_partition(state.workload());
     let is_short = match state.plan.reach {
         Some(Reach::To(_)) => !state.is_reached(),

@@ -11,7 +11,7 @@ use crate::api::count::as_number;
 use crate::engine::{Now, PodRef};
 use crate::hold::mechanism::State;
 use crate::hold::plan::PlannedBatch;
-use crate::hold::slot::PodSlot;
+use crate::hold::slot::Slot;
 
 /// Records the last reports.
 #[derive(Debug, Default)]
@@ -65,23 +65,23 @@ impl ChangeReporter {
             self.known = None; // other pods have the numbers
         }
         let Some(known) = &mut self.known else {
-            let known = state.slots.iter().filter(|slot| slot.is_updated || slot.is_released);
+            let known = state.slots.iter().filter(|slot| !slot.state.is_held());
             self.known = Some(known.map(|slot| slot.key.clone()).collect());
             return;
         };
-        let is_new = |slot: &&PodSlot<'_>| {
-            (slot.is_updated || slot.is_released && state.is_in_batch(slot)) && known.insert(slot.key.clone())
+        let is_new = |slot: &&Slot<'_>| {
+            (slot.state.is_updated() || !slot.state.is_held() && state.is_in_batch(slot))
+                && known.insert(slot.key.clone())
         };
         let (of_batch, others): (Vec<_>, Vec<_>) =
-            state.slots.iter().filter(is_new).partition(|slot| slot.is_in_last_batch);
+            state.slots.iter().filter(is_new).partition(|slot| slot.batch.is_some());
         if let Some(batch) = state.present_batch.filter(|_| has_stage) {
-            // The controller may have updated a pod that is still held before it observed the hold.
-            let released = of_batch.into_iter().filter(|slot| slot.is_released).map(PodSlot::label);
+            let released = of_batch.into_iter().map(Slot::label);
             self.reports.extend(released.map(|slot| StepReport::Released { batch: batch.number, slot }));
         }
         // After another client changed the template, pods that never moved may count as updated.
         if !others.is_empty() && !counts_pods && state.plan.is_for_live_template(state.workload()) {
-            self.report(StepReport::AddedByController(others.into_iter().map(PodSlot::label).collect()));
+            self.report(StepReport::AddedByController(others.into_iter().map(Slot::label).collect()));
         }
     }
 

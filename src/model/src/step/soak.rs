@@ -10,7 +10,7 @@ use super::action::Action;
 use super::event::StepReport;
 use crate::engine::Now;
 use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
-use crate::hold::slot::PodSlot;
+use crate::hold::slot::{Slot, SlotState};
 use crate::observation::pod_stage::SETTLE_TIME;
 use crate::settle::{STAMP_PRECISION, lasted};
 
@@ -39,7 +39,7 @@ impl Soak {
     /// observation.
     pub(super) fn observe<'s>(
         &mut self,
-        slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
+        slots: impl IntoIterator<Item = &'s Slot<'s>>,
         now: Duration,
     ) -> Option<StepReport> {
         let restarted = |pod, why: &str| StepReport::SoakRestarted { pod, why: why.to_owned() };
@@ -77,18 +77,16 @@ impl Soak {
     }
 
     /// Returns how long a slot has been healthy; zero if it is not.
-    fn healthy_for(&self, slot: &PodSlot<'_>, now: Now) -> Duration {
-        if !slot.is_healthy() {
-            return Duration::ZERO;
-        }
+    fn healthy_for(&self, slot: &Slot<'_>, now: Now) -> Duration {
+        let SlotState::Healthy { since } = slot.state else { return Duration::ZERO };
         let observed = self.traces.get(&slot.label()).map(|trace| now.elapsed.saturating_sub(trace.since));
         let at_most = self.last_unhealthy.map_or(Duration::MAX, |last| now.elapsed.saturating_sub(last));
-        let lasted = lasted(slot.available_since, observed.unwrap_or_default(), now.server_time);
+        let lasted = lasted(since, observed.unwrap_or_default(), now.server_time);
         lasted.saturating_sub(STAMP_PRECISION).min(at_most) // a soak is never shorter than it says
     }
 
     /// Returns how long all slots have been healthy; zero if there are none.
-    pub(super) fn healthy<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'s>>, now: Now) -> Duration {
+    pub(super) fn healthy<'s>(&self, slots: impl IntoIterator<Item = &'s Slot<'s>>, now: Now) -> Duration {
         slots.into_iter().map(|slot| self.healthy_for(slot, now)).min().unwrap_or_default()
     }
 
@@ -96,12 +94,13 @@ impl Soak {
     /// least the settle time, because a container in a crash loop is ready between two crashes.
     pub(super) fn left<'s>(
         &self,
-        slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
+        slots: impl IntoIterator<Item = &'s Slot<'s>>,
         soak: Duration,
         now: Now,
     ) -> Duration {
-        let left = |slot: &PodSlot<'_>| {
-            let needed = if slot.has_terminated() { soak.max(SETTLE_TIME) } else { soak };
+        let left = |slot: &Slot<'_>| {
+            let needed =
+                if slot.state.is_healthy() && slot.has_terminated() { soak.max(SETTLE_TIME) } else { soak };
             needed.saturating_sub(self.healthy_for(slot, now))
         };
         slots.into_iter().map(left).max().unwrap_or_default()
@@ -109,12 +108,12 @@ impl Soak {
 }
 
 impl Trace {
-    fn of(slot: &PodSlot<'_>, now: Duration) -> Self {
+    fn of(slot: &Slot<'_>, now: Duration) -> Self {
         let containers = slot.pod.into_iter().flat_map(|pod| &pod.containers);
         Self {
             uid: slot.pod.map(|pod| pod.uid.clone()).unwrap_or_default(),
             restarts: containers.map(|container| container.restarts).sum(),
-            is_healthy: slot.is_healthy(),
+            is_healthy: slot.state.is_healthy(),
             since: now,
         }
     }

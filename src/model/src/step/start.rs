@@ -17,7 +17,7 @@ use crate::hold::held::Held;
 use crate::hold::mechanism::State;
 use crate::hold::mechanism::deletions::{UNKNOWN_NODE, check_node_flags};
 use crate::hold::plan::{Hold, Lock, Pace, Plan, Reach};
-use crate::hold::slot::PodSlot;
+use crate::hold::slot::Slot;
 use crate::kind::fields::HoldFields;
 use crate::kind::update_budget::PodUpdatePolicy;
 use crate::kind::{Workload, strategy};
@@ -211,7 +211,7 @@ fn wait_or_end(state: &State<'_>, origin: Origin, memory: &Memory) -> Result<Opt
     if is_held && state.has_no_replicas() {
         return Ok(Some(Action::stop(StopReason::NoReplicas)));
     }
-    if !has_to_end(origin, state.workload()) && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !has_to_end(origin, state.workload()) && !state.slots.iter().any(Slot::is_outdated) {
         let outcome = nothing_to_release(state);
         let check = check_without_batch(state, memory).filter(|_| outcome == StepOutcome::NothingOutdated);
         return Ok(Some(match check {
@@ -263,7 +263,7 @@ fn already_updated(state: &State<'_>, origin: Origin) -> Result<Vec<String>> {
     let held = as_held(state.hold, state.observed);
     let observed = held.as_ref().unwrap_or(state.observed);
     let slots = state_of(observed, state.nodes, state.hold, state.now)?.slots;
-    let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
+    let released = slots.into_iter().filter(|slot| !slot.state.is_held());
     Ok(released.filter(|slot| slot.key != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }
 

@@ -18,7 +18,7 @@ use crate::engine::Now;
 use crate::hold::mechanism::State;
 use crate::hold::mechanism::deletions::check_node_flags;
 use crate::hold::plan::{Hold, Pace, PlannedBatch, Reach};
-use crate::hold::slot::{PodSlot, max_unavailable, own_limit};
+use crate::hold::slot::{Slot, SlotState, max_unavailable, own_limit};
 use crate::observation::Observation;
 use crate::revision::Revision;
 
@@ -110,14 +110,13 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     let begun = begun.filter(|batch| !batch.slots.is_empty());
     let batches = begun.chain(coming).collect();
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
-    let is_excused = |slot: &PodSlot<'_>| {
-        slot.is_unavailable(pace) && !slot.is_ignored(pace) && slot.is_ignored(&ignoring)
-    };
+    let is_excused =
+        |slot: &Slot<'_>| slot.is_unavailable(pace) && !slot.is_ignored(pace) && slot.is_ignored(&ignoring);
     PlanView {
         from: plan.from.as_ref().and_then(label),
         to: state.plan_revision.map(Revision::label),
         wanted: state.slots.len(),
-        updated: state.slots.iter().filter(|slot| slot.is_updated).count(),
+        updated: state.slots.iter().filter(|slot| slot.state.is_updated()).count(),
         pace: pace.clone(),
         batch_limit: state.batch_limit(),
         max_unavailable: state.allowed(),
@@ -153,7 +152,7 @@ pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
     }
 }
 
-fn slots_by_key<'s>(state: &'s State<'_>) -> HashMap<&'s str, &'s PodSlot<'s>> {
+fn slots_by_key<'s>(state: &'s State<'_>) -> HashMap<&'s str, &'s Slot<'s>> {
     state.slots.iter().map(|slot| (slot.key.as_str(), slot)).collect()
 }
 
@@ -165,23 +164,23 @@ pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: Batc
 fn batch_of(
     planned: &PlannedBatch,
     pace: &Pace,
-    by_key: &HashMap<&str, &PodSlot<'_>>,
+    by_key: &HashMap<&str, &Slot<'_>>,
     stage: BatchStage,
 ) -> BatchView {
     let slots: Vec<_> = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
     let group = slots.first().and_then(|slot| slot.group.as_ref()).zip(pace.order.as_ref());
     // Without the prefix of the label, which would take the room of the nodes.
     let group = group.map(|(value, label)| format!("{}={value}", label.rsplit('/').next().unwrap_or(label)));
-    let slots = slots.into_iter().map(PodSlot::view).collect();
+    let slots = slots.into_iter().map(Slot::view).collect();
     BatchView { number: planned.number, is_canary: planned.canary, group, slots, stage }
 }
 
 /// Returns the next future batches, as if each one succeeded, and counts the others. The time is linear in the slots,
 /// because a plan of a large cluster has a thousand batches.
-fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, FurtherBatches) {
+fn coming(state: &State<'_>, by_key: &HashMap<&str, &Slot<'_>>) -> (Vec<BatchView>, FurtherBatches) {
     let mut slots = state.slots.clone();
     for slot in slots.iter_mut().filter(|slot| state.is_in_batch(slot)) {
-        (slot.is_updated, slot.is_released) = (true, true);
+        slot.state = SlotState::Healthy { since: None };
     }
     let mut future = FutureBatches::after(state.plan, &slots, state.mechanism);
     let (mut batches, mut further) = (Vec::new(), FurtherBatches::default());
@@ -221,7 +220,7 @@ pub fn preview(
     let observed = after.as_ref().unwrap_or(observed);
     let state = state_of(observed, nodes, &hold, now).map_err(StepOutcome::Error)?;
     check_node_flags(&state).map_err(StepOutcome::Error)?;
-    if !has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !has_to_end && !state.slots.iter().any(Slot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
     Ok(PlanView {

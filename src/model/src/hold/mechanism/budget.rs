@@ -16,7 +16,7 @@ use crate::api::managed_fields::last_author;
 use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::hold::plan::PlannedBatch;
-use crate::hold::slot::{PodSlot, max_unavailable};
+use crate::hold::slot::{Slot, max_unavailable};
 use crate::kind::fields::{HoldFields, spec_path};
 use crate::kind::update_budget::{IntOrPercent, UpdateBudget};
 use crate::kind::{Workload, strategy};
@@ -79,7 +79,7 @@ impl Mechanism for Budget {
     /// The updated pods fill the first slots, the oldest first. A released slot has no pod until its updated pod exists.
     /// Outdated pods fill the slots that are not released, the available ones first. Outdated pods beyond these slots,
     /// which the controller has still to remove, have no slot.
-    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<Slot<'a>> {
         let (mut updated, mut outdated) = (state.updated.clone(), state.outdated.clone());
         updated.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
         outdated.sort_by_key(|pod| Reverse(state.is_available(pod)));
@@ -90,12 +90,10 @@ impl Mechanism for Budget {
             let is_released = own.is_some() || index < released;
             let place = index.saturating_sub(released.max(updated.len()));
             let pod = if is_released { own } else { outdated.get(place).copied() };
-            PodSlot {
+            Slot {
                 label: Some(own.map_or_else(|| format!("pod {key}"), |pod| pod.name.clone())),
-                is_released,
-                awaits_deletion: is_released && own.is_none(), // also one that a scale-up adds, and that does not exist yet
                 unready_node: state.unready_node_of(own),
-                ..state.slot(key, pod)
+                ..state.slot(key, pod, is_released) // also one that a scale-up adds, and that does not exist yet
             }
         };
         (0..as_count(state.workload().wanted())).map(slot).collect()
@@ -108,7 +106,7 @@ impl Mechanism for Budget {
         Some(raised_budget(state, goal)?.running_fields())
     }
 
-    fn may_begin(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
+    fn may_begin(&self, state: &State<'_>, _: &Slot<'_>) -> bool {
         !is_counted(state.observed) || raised_budget(state, released_slots(state) + 1).is_some()
     }
 
@@ -185,7 +183,7 @@ fn raised_budget(state: &State<'_>, goal: usize) -> Option<HoldBudget> {
 }
 
 fn released_slots(state: &State<'_>) -> usize {
-    state.slots.iter().filter(|slot| slot.is_released).count()
+    state.slots.iter().filter(|slot| !slot.state.is_held()).count()
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written: that of the ReplicaSet, and then that

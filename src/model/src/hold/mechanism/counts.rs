@@ -13,7 +13,7 @@ use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
 use crate::api::selector::Selector;
 use crate::hold::plan::PlannedBatch;
-use crate::hold::slot::{PodSlot, Skip, max_unavailable};
+use crate::hold::slot::{Skip, Slot, max_unavailable};
 use crate::kind::fields::{HoldFields, UPDATE_STRATEGY};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -46,7 +46,7 @@ impl Mechanism for CountedPods {
 
     /// Outdated pods fill the last slots in the order of the controller, so that missing pods are missing from the
     /// released slots first.
-    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<Slot<'a>> {
         let workload = state.workload();
         let wanted = workload.wanted();
         let (partition, original_partition) =
@@ -63,16 +63,13 @@ impl Mechanism for CountedPods {
             let own = updated.get(place).copied();
             let next = surplus.map_or_else(|| place.checked_sub(missing), |surplus| Some(place + surplus));
             let other = next.and_then(|next| outdated.get(next).copied()).filter(|_| own.is_none());
-            let is_released = own.is_some() || index >= partition;
             let is_kept = index < original_partition || !other.is_none_or(selects);
             let key = (place + 1).to_string();
-            PodSlot {
+            Slot {
                 label: Some(own.map_or_else(|| format!("pod {key}"), |pod| pod.name.clone())),
-                is_released,
-                awaits_deletion: is_released && own.is_none(),
                 skip: (is_kept && own.is_none()).then_some(Skip::OwnPartition),
                 unready_node: state.unready_node_of(own.or(other.filter(|_| has_known_order))),
-                ..state.slot(key, own.or(other))
+                ..state.slot(key, own.or(other), index >= partition)
             }
         };
         (0..as_count(wanted)).map(slot).collect()

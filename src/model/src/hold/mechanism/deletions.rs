@@ -16,7 +16,7 @@ use crate::api::selector::Selector;
 use crate::engine::PodRef;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hold::plan::Hold;
-use crate::hold::slot::{PodSlot, Skip};
+use crate::hold::slot::{Skip, Slot, SlotState};
 use crate::kind::fields::{HoldFields, UPDATE_STRATEGY};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -64,7 +64,7 @@ impl Mechanism for Deletions {
 
     /// Returns a slot for each node with a pod, and for each node of the batch whose pod is missing. If the controller
     /// counts more missing pods, further slots have no known node: only the controller knows which nodes need a pod.
-    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<Slot<'a>> {
         let selector = plan_selector(state);
         let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
         for pod in state.observed.own_pods() {
@@ -74,7 +74,8 @@ impl Mechanism for Deletions {
         // A pod stays for a while after its node was removed, and hides that another one is missing. Or its node is new.
         let exists = |node: &&str| state.nodes.is_none() || state.node(node).is_some();
         let is_hidden = !by_node.keys().all(&exists);
-        for node in state.last_batch_slots.iter().filter(|node| exists(node)) {
+        let of_batch = state.plan.last_batch.iter().flat_map(|batch| &batch.slots).map(String::as_str);
+        for node in of_batch.filter(exists) {
             if (missing > 0 || is_hidden || !is_whole) && !by_node.contains_key(node) {
                 by_node.insert(node, Vec::new());
                 missing = missing.saturating_sub(1);
@@ -87,13 +88,6 @@ impl Mechanism for Deletions {
             (one.group.is_none(), &one.group).cmp(&(other.group.is_none(), &other.group))
         });
         slots.extend((0..missing).map(|_| slot(UNKNOWN_NODE, &[])));
-        // In a large cluster, some node or pod changes during every soak. Only where no slot of a batch is left, the pods of
-        // the controller or of a replaced plan are all that proves the new revision.
-        if slots.iter().any(|slot| slot.is_in_last_batch) {
-            for slot in &mut slots {
-                slot.soaks = slot.is_in_last_batch;
-            }
-        }
         slots
     }
 
@@ -103,13 +97,17 @@ impl Mechanism for Deletions {
         let mut free = state.budget_left();
         let mut wave = Vec::new();
         for slot in state.left_in_batch() {
-            let cost = i64::from(slot.is_available);
+            let cost = i64::from(slot.state == SlotState::Held);
             if let Some(pod) = slot.pod.filter(|_| cost <= free.max(0)) {
                 free -= cost;
                 wave.push(PodRef::of(pod));
             }
         }
         wave
+    }
+
+    fn soaks_by_batch(&self) -> bool {
+        true
     }
 
     fn skips_unready_nodes(&self) -> bool {
@@ -137,14 +135,17 @@ fn missing(state: &State<'_>, nodes_with_pods: usize) -> (usize, bool) {
 }
 
 /// Returns the slot of a node. Of several pods, one that is not terminating wins, then an updated one.
-fn slot<'a>(state: &State<'a>, selector: Option<&Selector>, node: &str, pods: &[&'a Pod]) -> PodSlot<'a> {
+fn slot<'a>(state: &State<'a>, selector: Option<&Selector>, node: &str, pods: &[&'a Pod]) -> Slot<'a> {
     let pod = pods.iter().copied().max_by_key(|pod| (pod.is_active(), state.is_updated(pod)));
     let stays = pod.is_some_and(Pod::is_active);
     let is_rolling = !strategy::is_on_delete(state.workload());
-    let slot = state.slot(node.to_owned(), pod);
-    PodSlot {
-        is_released: slot.is_updated || !stays || is_rolling,
-        awaits_deletion: stays && !slot.is_updated && is_rolling,
+    let slot = state.slot(node.to_owned(), pod, is_rolling && stays);
+    Slot {
+        state: match slot.state {
+            SlotState::HeldDown if !stays && slot.batch.is_some() => SlotState::Released,
+            SlotState::HeldDown if !stays => SlotState::Missing,
+            state => state,
+        },
         skip: (!is_selected(state, selector, node)).then_some(Skip::Selector),
         unready_node: state.node(node).filter(|node| !node.ready).map(|node| node.name.clone()),
         group: state.pace().order.as_ref().and_then(|key| label(state, node, key)).map(str::to_owned),

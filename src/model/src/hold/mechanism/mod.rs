@@ -10,18 +10,19 @@ pub(crate) mod ordinals;
 pub(crate) mod partition;
 mod table;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::api::container::ContainerState;
 use crate::api::count::as_number;
 use crate::api::patch::FieldPath;
 use crate::api::pod::{Node, Pod};
 use crate::engine::{Now, PodRef};
 use crate::error::Result;
 use crate::hold::plan::{Hold, Pace, Plan, PlannedBatch, Reach};
-use crate::hold::slot::{PodSlot, Skip, max_unavailable, own_limit, released_or_updated};
+use crate::hold::slot::{Skip, Slot, SlotState, max_unavailable, own_limit, released_or_updated};
 use crate::kind::fields::{HoldFields, UPDATE_STRATEGY, spec_path};
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -47,9 +48,9 @@ pub(crate) struct State<'a> {
     /// The active pods that run another one.
     pub(crate) outdated: Vec<&'a Pod>,
     /// The keys of the slots of the last batch that began.
-    pub(crate) last_batch_slots: BTreeSet<&'a str>,
+    last_batch_slots: HashSet<&'a str>,
     /// The slots in the order of release.
-    pub(crate) slots: Vec<PodSlot<'a>>,
+    pub(crate) slots: Vec<Slot<'a>>,
     /// The batch in progress, if some of its slots still exist and are released, or may be.
     pub(crate) present_batch: Option<&'a PlannedBatch>,
     /// Whether `--force` began that batch. Then only its own slots must become healthy.
@@ -95,8 +96,8 @@ impl<'a> State<'a> {
         (state.updated, state.outdated) = active.partition(|pod| state.is_updated(pod));
         state.slots = state.mechanism.slots(&state);
         // A later command may select other nodes before any slot of the batch is released.
-        let is_left = |slot: &PodSlot<'_>| slot.is_released || slot.skip != Some(Skip::Selector);
-        let exists = state.slots.iter().any(|slot| slot.is_in_last_batch && is_left(slot));
+        let is_left = |slot: &Slot<'_>| !slot.state.is_held() || slot.skip != Some(Skip::Selector);
+        let exists = state.slots.iter().any(|slot| slot.batch.is_some() && is_left(slot));
         state.present_batch = plan.last_batch.as_ref().filter(|batch| !batch.done && exists);
         state
     }
@@ -150,21 +151,30 @@ impl<'a> State<'a> {
         Some(node.name.clone())
     }
 
-    /// Returns a slot with the facts that are the same for every kind. It is not released, and its pod has to stay
-    /// available for the whole soak.
-    pub(crate) fn slot(&self, key: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
-        PodSlot {
-            is_in_last_batch: self.last_batch_slots.contains(key.as_str()),
+    /// Returns a slot with the facts that are the same for every kind.
+    pub(crate) fn slot(&self, key: String, pod: Option<&'a Pod>, is_released: bool) -> Slot<'a> {
+        let has_stopped = |pod: &Pod| {
+            let mut containers = pod.containers.iter().filter(|one| !one.init);
+            let is_stopped =
+                |state| matches!(state, &ContainerState::Terminated(_) | &ContainerState::Waiting { .. });
+            containers.any(|one| is_stopped(&one.state))
+        };
+        let state = match pod {
+            Some(pod) if self.is_updated(pod) && self.is_available(pod) && !has_stopped(pod) => {
+                let since = pod.available_since(self.original_min_ready_seconds).max(pod.updated_at());
+                SlotState::Healthy { since }
+            }
+            Some(pod) if self.is_updated(pod) => SlotState::Starting,
+            _ if is_released => SlotState::Released,
+            Some(pod) if self.is_available(pod) => SlotState::Held,
+            _ => SlotState::HeldDown,
+        };
+        Slot {
+            batch: self.plan.last_batch.as_ref().filter(|_| self.last_batch_slots.contains(key.as_str())),
             key,
             label: None,
             pod,
-            is_updated: pod.is_some_and(|pod| self.is_updated(pod)),
-            soaks: true, // including pods that a scale-up adds on the new revision
-            is_available: pod.is_some_and(|pod| self.is_available(pod)),
-            available_since: pod
-                .and_then(|pod| pod.available_since(self.original_min_ready_seconds).max(pod.updated_at())),
-            is_released: false,
-            awaits_deletion: false,
+            state,
             skip: None,
             unready_node: self.unready_node_of(pod),
             group: None,
@@ -186,23 +196,25 @@ impl<'a> State<'a> {
     }
 
     /// Whether a slot belongs to the present batch.
-    pub(crate) fn is_in_batch(&self, slot: &PodSlot<'_>) -> bool {
-        self.present_batch.is_some() && slot.is_in_last_batch
+    pub(crate) fn is_in_batch(&self, slot: &Slot<'_>) -> bool {
+        self.present_batch.is_some() && slot.batch.is_some()
     }
 
     /// Returns the slots that must be healthy before the plan continues: all released ones. A pod that fails late is as
     /// important as one that fails immediately.
-    pub(crate) fn required(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+    pub(crate) fn required(&self) -> impl Iterator<Item = &Slot<'a>> {
         self.slots.iter().filter(|slot| self.is_required(slot))
     }
 
-    /// Returns the slots that must stay healthy for the whole soak.
-    pub(crate) fn soaking(&self) -> impl Iterator<Item = &PodSlot<'a>> {
-        self.required().filter(|slot| slot.soaks)
+    /// Returns the slots that must stay healthy for the whole soak, including pods that a scale-up adds on the new revision.
+    pub(crate) fn soaking(&self) -> impl Iterator<Item = &Slot<'a>> {
+        let only_batch =
+            self.mechanism.soaks_by_batch() && self.slots.iter().any(|slot| slot.batch.is_some());
+        self.required().filter(move |slot| !only_batch || slot.batch.is_some())
     }
 
     /// Whether a slot must be healthy before the plan continues: of the batch also one that a later command does not select.
-    pub(crate) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
+    pub(crate) fn is_required(&self, slot: &Slot<'_>) -> bool {
         let is_in_batch = self.is_in_batch(slot);
         let is_excluded = match slot.skip {
             Some(Skip::Selector) => !is_in_batch,
@@ -210,7 +222,7 @@ impl<'a> State<'a> {
             None => false,
         };
         let is_of_others = self.is_forced && self.present_batch.is_some() && !is_in_batch;
-        slot.is_released && !is_excluded && !slot.is_ignored(self.pace()) && !is_of_others
+        !slot.state.is_held() && !is_excluded && !slot.is_ignored(self.pace()) && !is_of_others
     }
 
     /// Whether released pods are being replaced, or slots of the batch wait for their release.
@@ -219,17 +231,16 @@ impl<'a> State<'a> {
     }
 
     /// Whether the batch waits for a slot. Slots whose node is not ready any more are skipped if the kind allows it.
-    pub(crate) fn is_awaited(&self, slot: &PodSlot<'_>) -> bool {
+    pub(crate) fn is_awaited(&self, slot: &Slot<'_>) -> bool {
         let is_skipped = self.mechanism.skips_unready_nodes() && slot.unready_node.is_some();
-        self.is_required(slot) && !slot.is_healthy()
+        self.is_required(slot) && !slot.state.is_healthy()
             || slot.awaits_release() && self.is_in_batch(slot) && !is_skipped
     }
 
     /// Returns the slots of the last batch that can be released and are not yet: not those on nodes that are not ready.
-    pub(crate) fn left_in_batch(&self) -> impl Iterator<Item = &PodSlot<'a>> {
-        let is_left = |slot: &&PodSlot<'a>| {
-            slot.is_in_last_batch && slot.awaits_release() && slot.unready_node.is_none()
-        };
+    pub(crate) fn left_in_batch(&self) -> impl Iterator<Item = &Slot<'a>> {
+        let is_left =
+            |slot: &&Slot<'a>| slot.batch.is_some() && slot.awaits_release() && slot.unready_node.is_none();
         self.slots.iter().filter(is_left)
     }
 
@@ -242,19 +253,19 @@ impl<'a> State<'a> {
     /// a batch that `--force` began ignores the unavailable ones.
     pub(crate) fn budget_left(&self) -> i64 {
         let room = self.allowed() + self.mechanism.surge(self);
-        let has_released = || self.slots.iter().any(|slot| slot.is_in_last_batch && slot.is_released);
+        let has_released = || self.slots.iter().any(|slot| slot.batch.is_some() && !slot.state.is_held());
         let ignores = self.is_forced && self.present_batch.is_some() && !has_released();
         as_number(room) - if ignores { 0 } else { as_number(self.mechanism.unavailable(self)) }
     }
 
     /// Returns the slots that count as unavailable.
-    pub(crate) fn unavailable_slots(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+    pub(crate) fn unavailable_slots(&self) -> impl Iterator<Item = &Slot<'a>> {
         self.slots.iter().filter(|slot| slot.is_unavailable(self.pace()))
     }
 
     /// Whether every slot that the plan may release is released, so that its last batch has begun.
     pub(crate) fn is_all_released(&self) -> bool {
-        !self.slots.iter().any(PodSlot::awaits_release)
+        !self.slots.iter().any(Slot::awaits_release)
     }
 
     /// Whether as many slots are released as the command requested.
@@ -269,13 +280,13 @@ impl<'a> State<'a> {
     /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that
     /// are not ready.
     pub(crate) fn skipped(&self) -> Vec<String> {
-        self.slots.iter().filter(|slot| slot.is_skipped(self.pace())).map(PodSlot::label).collect()
+        self.slots.iter().filter(|slot| slot.is_skipped(self.pace())).map(Slot::label).collect()
     }
 
     /// Returns the nodes that are not ready and whose slots are [skipped](Self::skipped): those of updated or of outdated
     /// pods.
     pub(crate) fn skipped_nodes(&self, of_updated: bool) -> Vec<String> {
-        let slots = self.slots.iter().filter(|slot| slot.is_updated == of_updated);
+        let slots = self.slots.iter().filter(|slot| slot.state.is_updated() == of_updated);
         let nodes =
             slots.filter(|slot| slot.is_skipped(self.pace())).filter_map(|slot| slot.unready_node.clone());
         nodes.collect::<BTreeSet<_>>().into_iter().collect()
@@ -357,7 +368,7 @@ pub(crate) trait Mechanism: Sync {
     }
 
     /// Returns the slots in the order of release. The state has no slots yet.
-    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>>;
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<Slot<'a>>;
 
     /// Returns the fields that release as many slots of a batch as is possible now; none if there is none, and for a kind
     /// whose pods are deleted.
@@ -371,8 +382,8 @@ pub(crate) trait Mechanism: Sync {
     }
 
     /// Whether a batch may begin: its first slot can be released, or will be once the controller has counted the pods.
-    fn may_begin(&self, state: &State<'_>, first: &PodSlot<'_>) -> bool {
-        i64::from(first.is_available && first.counts(state.pace())) <= state.budget_left()
+    fn may_begin(&self, state: &State<'_>, first: &Slot<'_>) -> bool {
+        i64::from(first.state == SlotState::Held && first.counts(state.pace())) <= state.budget_left()
     }
 
     /// Returns how many of the wanted pods may be unavailable: the limit of the plan, and for the kinds of OpenKruise at
@@ -391,6 +402,12 @@ pub(crate) trait Mechanism: Sync {
     /// Returns how many pods count as unavailable.
     fn unavailable(&self, state: &State<'_>) -> usize {
         state.unavailable_slots().count()
+    }
+
+    /// Whether only the pods of the last batch soak. In a large cluster, some node or pod changes during every soak. Only
+    /// where no slot of a batch is left, the pods of the controller or of a replaced plan are all that proves the new revision.
+    fn soaks_by_batch(&self) -> bool {
+        false
     }
 
     /// Whether a slot is only a number of pods.

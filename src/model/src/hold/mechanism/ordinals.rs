@@ -4,7 +4,7 @@ use super::partition::{has_partition_of, lower_partition, partition_to_hold, rel
 use super::{Mechanism, State};
 use crate::api::patch::FieldPath;
 use crate::hold::plan::PlannedBatch;
-use crate::hold::slot::{PodSlot, Skip};
+use crate::hold::slot::{Skip, Slot};
 use crate::kind::fields::HoldFields;
 use crate::kind::strategy::{ABOVE_EVERY_POD, ordinals};
 use crate::kind::{Workload, strategy};
@@ -32,7 +32,7 @@ impl Mechanism for Ordinals {
     }
 
     /// Returns a slot for each ordinal, highest first.
-    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<Slot<'a>> {
         let workload = state.workload();
         let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
         let ordinals = ordinals(workload.object(), start, workload.wanted());
@@ -43,14 +43,8 @@ impl Mechanism for Ordinals {
         let slot = |(index, ordinal): (i64, i64)| {
             let pod = pods.binary_search_by_key(&ordinal, |(ordinal, _)| *ordinal).ok();
             let pod = pod.and_then(|found| Some(pods.get(found)?.1));
-            let is_released = index >= partition;
-            let slot = state.slot(format!("{}-{ordinal}", workload.name()), pod);
-            PodSlot {
-                is_released,
-                awaits_deletion: is_released && !slot.is_updated,
-                skip: (index < own).then_some(Skip::OwnPartition),
-                ..slot
-            }
+            let slot = state.slot(format!("{}-{ordinal}", workload.name()), pod, index >= partition);
+            Slot { skip: (index < own).then_some(Skip::OwnPartition), ..slot }
         };
         let mut slots: Vec<_> = (0..).zip(ordinals).map(slot).collect();
         slots.reverse();

@@ -6,6 +6,7 @@ use super::State;
 use crate::api::count::as_number;
 use crate::api::pod::Pod;
 use crate::hold::plan::PlannedBatch;
+use crate::hold::slot::SlotState;
 use crate::kind::fields::{HoldFields, UPDATE_STRATEGY};
 use crate::kind::strategy::ABOVE_EVERY_POD;
 use crate::kind::{Workload, strategy};
@@ -48,8 +49,8 @@ pub(super) fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.key))?;
     let (mut free, mut kept) = (state.budget_left(), None);
-    for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
-        free -= i64::from(slot.is_available && !slot.is_updated && slot.counts(state.pace()));
+    for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| slot.state.is_held()) {
+        free -= i64::from(slot.state == SlotState::Held && slot.counts(state.pace()));
         if free < 0 {
             break;
         }

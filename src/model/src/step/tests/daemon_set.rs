@@ -14,7 +14,7 @@ use crate::hold::mechanism::deletions::{Deletions, check_node_flags};
 use crate::hold::mechanism::{Mechanism, State};
 use crate::hold::plan::schema::tests::plan_json;
 use crate::hold::plan::{Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, Plan, PlannedBatch, Reach};
-use crate::hold::slot::PodSlot;
+use crate::hold::slot::{Slot, SlotState};
 use crate::kind::fields::HoldFields;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
@@ -114,7 +114,7 @@ impl DaemonSetFixture {
         State::new(&Deletions, &self.observed, self.nodes.as_deref(), &self.hold, &self.plan, now)
     }
 
-    fn slots(&self) -> Vec<PodSlot<'_>> {
+    fn slots(&self) -> Vec<Slot<'_>> {
         self.state().slots
     }
 
@@ -122,14 +122,16 @@ impl DaemonSetFixture {
     fn listed(&self) -> String {
         let slots = self.slots();
         let listed = slots.iter().map(|slot| {
-            let facts = [
-                (slot.is_updated, "new"),
-                (slot.is_available, "up"),
-                (slot.is_released, "released"),
-                (slot.skip.is_some(), "kept"),
-                (slot.unready_node.is_some(), "unready"),
-                (slot.awaits_deletion, "goes"),
-            ];
+            let state = match slot.state {
+                SlotState::Held => "held",
+                SlotState::HeldDown => "down",
+                SlotState::Released => "released",
+                SlotState::Missing => "missing",
+                SlotState::Starting => "starting",
+                SlotState::Healthy { .. } => "healthy",
+            };
+            let facts =
+                [(true, state), (slot.skip.is_some(), "kept"), (slot.unready_node.is_some(), "unready")];
             let facts: Vec<_> = facts.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
             format!("{} {}", slot.key, facts.join(" ")).trim().to_owned()
         });
@@ -173,21 +175,21 @@ fn a_terminating_or_missing_pod_has_no_revision() {
 #[test]
 fn nodes_are_listed_by_name_with_their_state() {
     let fixture = DaemonSetFixture::of(4, &[("n3", "old"), ("n1", "new"), ("n2", "!old"), ("n4", "-old")]);
-    assert_eq!(fixture.listed(), "n1 new up released, n2, n3 up, n4 released");
+    assert_eq!(fixture.listed(), "n1 healthy, n2 down, n3 held, n4 missing");
 }
 
 #[test]
 fn of_two_pods_on_a_node_the_one_that_stays_counts() {
     let fixture = DaemonSetFixture::of(1, &[("n1", "-old"), ("n1", "!new")]);
-    assert_eq!(fixture.listed(), "n1 new released");
+    assert_eq!(fixture.listed(), "n1 starting");
 }
 
 #[test]
 fn missing_pods_are_counted_and_named_by_the_batch() {
     let fixture = DaemonSetFixture::of(3, &[("n1", "old")]).with_batch(&["n2"]);
-    assert_eq!(fixture.listed(), "n1 up, n2 released, (a node without its pod) released");
+    assert_eq!(fixture.listed(), "n1 held, n2 released, (a node without its pod) missing");
     let gone = DaemonSetFixture::of(3, &[("n1", "old"), ("n3", "old"), ("n4", "old")]).with_batch(&["n2"]);
-    assert_eq!(gone.listed(), "n1 up, n3 up, n4 up");
+    assert_eq!(gone.listed(), "n1 held, n3 held, n4 held");
 }
 
 /// A later command selects other nodes while the pod of the batch is being replaced.
@@ -222,7 +224,7 @@ fn a_slot_that_is_not_selected_any_more_is_not_released() {
 fn a_pod_of_a_removed_node_does_not_replace_a_missing_pod() {
     let fixture = DaemonSetFixture::of(2, &[("n1", "old"), ("gone", "old")]).with_batch(&["n3"]);
     let fixture = fixture.in_zones(&[("n1", "a"), ("n3", "a")]);
-    assert_eq!(fixture.listed(), "n1 up, n3 released, gone up");
+    assert_eq!(fixture.listed(), "n1 held, n3 released, gone held");
 }
 
 /// A node that was tainted after its pod came keeps the pod, and is not counted among those that want one.
@@ -233,7 +235,7 @@ fn a_pod_on_an_unwanted_node_does_not_replace_a_missing_pod() {
     object["status"]["numberMisscheduled"] = 1.into();
     object["status"]["currentNumberScheduled"] = 1.into();
     fixture.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-    assert_eq!(fixture.listed(), "n1 up, n2 released, tainted up");
+    assert_eq!(fixture.listed(), "n1 held, n2 released, tainted held");
 }
 
 /// The pod of a new node is there before its controller counts it.
@@ -243,7 +245,7 @@ fn a_node_of_the_batch_is_missing_while_the_controller_counts_a_missing_pod() {
     let mut object = fixture.observed.workload.object().json().clone();
     object["status"]["currentNumberScheduled"] = 1.into();
     fixture.observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-    assert_eq!(fixture.listed(), "n1 up, n2 released, n3 new up released");
+    assert_eq!(fixture.listed(), "n1 held, n2 released, n3 healthy");
 }
 
 #[test]
@@ -281,7 +283,7 @@ fn a_batch_is_limited_by_the_annotation_size() {
 #[test]
 fn a_deleted_node_has_no_slot() {
     let fixture = DaemonSetFixture::of(2, &[("n1", "old")]).with_batch(&["n2"]).in_zones(&[("n1", "a")]);
-    assert_eq!(fixture.listed(), "n1 up, (a node without its pod) released");
+    assert_eq!(fixture.listed(), "n1 held, (a node without its pod) missing");
 }
 
 #[test]
@@ -289,7 +291,7 @@ fn groups_are_stepped_one_after_another_and_unlabelled_nodes_last() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
     let zones = [("n1", "b"), ("n2", ""), ("n3", "a"), ("n4", "b")];
     let mut fixture = DaemonSetFixture::of(4, &pods).in_zones(&zones);
-    assert_eq!(fixture.listed(), "n3 up, n1 up, n4 up, n2 up");
+    assert_eq!(fixture.listed(), "n3 held, n1 held, n4 held, n2 held");
     (fixture.plan.pace.batch_size, fixture.plan.pace.canary) = (BatchSize::By(Amount::Pods(3)), false);
     assert_eq!(fixture.next(), ["n3"], "a batch does not cross from one group into the next");
     let mut on = DaemonSetFixture::of(4, &[("n1", "old"), ("n2", "old"), ("n3", "new"), ("n4", "old")])
@@ -303,7 +305,7 @@ fn unselected_nodes_stay_held_and_unready_nodes_are_skipped() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old")];
     let mut fixture = DaemonSetFixture::of(3, &pods).in_zones(&[("n1", "!a"), ("n2", "b"), ("n3", "a")]);
     fixture.plan.pace.node_selector = Some("zone=a".to_owned());
-    assert_eq!(fixture.listed(), "n1 up unready, n3 up, n2 up kept");
+    assert_eq!(fixture.listed(), "n1 held unready, n3 held, n2 held kept");
     assert_eq!(fixture.next(), ["n3"]);
 }
 
@@ -345,7 +347,7 @@ fn the_rest_of_a_batch_is_deleted_without_a_pause() {
 fn without_a_hold_the_controller_may_replace_any_outdated_pod() {
     let mut fixture = DaemonSetFixture::of(2, &[("n1", "old"), ("n2", "new")]);
     fixture.observed.workload = daemon_set(2, &json!({"type": "RollingUpdate"}), &json!({}));
-    assert_eq!(fixture.listed(), "n1 up released goes, n2 new up released");
+    assert_eq!(fixture.listed(), "n1 released, n2 healthy");
 }
 
 /// Nodes come, and pods die, all the time: a fleet would never be done with its soaks. Before the first batch, and after the
@@ -353,14 +355,12 @@ fn without_a_hold_the_controller_may_replace_any_outdated_pod() {
 #[test]
 fn only_the_nodes_of_the_last_batch_soak() {
     let pods = [("n1", "new"), ("n2", "new"), ("n3", "old"), ("n4", "new")];
-    for (batch, expected) in [
-        (&["n2", "n3"][..], &["n2", "n3"][..]),
-        (&[], &["n1", "n2", "n3", "n4"]),
-        (&["gone"], &["n1", "n2", "n3", "n4"]),
-    ] {
+    for (batch, expected) in
+        [(&["n2", "n3"][..], &["n2"][..]), (&[], &["n1", "n2", "n4"]), (&["gone"], &["n1", "n2", "n4"])]
+    {
         let fixture = DaemonSetFixture::of(4, &pods).with_batch(batch);
-        let slots = fixture.slots();
-        let soaking: Vec<_> = slots.iter().filter(|slot| slot.soaks).map(|slot| slot.key.as_str()).collect();
+        let state = fixture.state();
+        let soaking: Vec<_> = state.soaking().map(|slot| slot.key.as_str()).collect();
         assert_eq!(soaking, expected);
     }
 }
@@ -412,7 +412,7 @@ impl Mechanism for CountingDaemonSets {
         Deletions.step_field(workload)
     }
 
-    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<Slot<'a>> {
         Deletions.slots(state)
     }
 

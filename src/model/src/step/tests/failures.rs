@@ -10,7 +10,8 @@ use crate::engine::{LoopEvent, StopSignal};
 use crate::error::ErrorKind;
 use crate::hold::hold_words;
 use crate::hold::plan::{Amount, BatchFailure, BatchSize, OnFailure, Reach};
-use crate::hold::slot::tests::{NOW, updated_slot};
+use crate::hold::slot::SlotState;
+use crate::hold::slot::tests::{NOW, slot};
 use crate::step::*;
 
 pub(super) fn broken() -> FakeCluster {
@@ -288,6 +289,6 @@ fn a_container_that_ended_before_its_update_in_place_has_not_failed() {
             "annotations": {"apps.kruise.io/inplace-update-state": state}},
             "status": {"containerStatuses": [container], "conditions": [{"type": "InPlaceUpdateReady", "status": "True"}]}});
         let pod = Pod::read(&Object::read(pod).unwrap());
-        assert_eq!(updated_slot(&pod).has_terminated(), has_terminated, "{started}");
+        assert_eq!(slot(Some(&pod), SlotState::Starting).has_terminated(), has_terminated, "{started}");
     }
 }
