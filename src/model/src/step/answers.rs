@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use super::engine::{GIVE_UP_AFTER, InFlight, Phase, Stepper};
+use super::decide::cut_short;
+use super::engine::{GIVE_UP_AFTER, Stepper};
 use super::event::{Reply, Request, StepReport, Then, Write};
 use super::memory::Stall;
 use super::outcome::{RollbackOutcome, StepOutcome};
-use super::reconcile::cut_short;
+use super::ownership::LockState;
 use crate::cause::container_logs::LogLines;
 use crate::cause::last_lines_without_secrets;
 use crate::change::write_result::{DeletionResult, MAX_CONFLICTS, WriteResult};
@@ -51,7 +52,7 @@ impl Stepper {
             // Also useful after the outcome.
             LoopEvent::Target(_, TargetEvent::Log(log)) => {
                 let lines = last_lines_without_secrets(self.cluster.observed(), &log.lines);
-                self.reporter.report(StepReport::Log(LogLines { lines, ..log }));
+                self.reports.push(StepReport::Log(LogLines { lines, ..log }));
             }
             _ if self.is_finished() => {}
             LoopEvent::Target(_, event) => self.receive_target(event, now),
@@ -60,7 +61,7 @@ impl Stepper {
                 is_fresh = self.receive_refresh(*observed, now);
             }
             LoopEvent::Answer(Reply::Unrefreshed(error)) => {
-                if self.in_flight.take_if(|sent| sent.is_refresh()).is_some() {
+                if self.take_refresh().is_some() {
                     self.retry(&error, now);
                     self.receive_no_refresh(error, now);
                 }
@@ -84,7 +85,7 @@ impl Stepper {
     fn receive_target(&mut self, event: TargetEvent, now: Now) {
         match event {
             TargetEvent::Deleted => self.end_now(StepOutcome::Gone { recreated: false }),
-            TargetEvent::Unreadable(_) if self.has_outcome() => {}
+            TargetEvent::Unreadable(_) if self.memory.ownership.has_outcome() => {}
             TargetEvent::Unreadable(error) => self.give_up(error, now),
             TargetEvent::Observed { observation, .. } if self.cluster.is_recreated(&observation.workload) => {
                 self.end_now(StepOutcome::Gone { recreated: true });
@@ -97,6 +98,11 @@ impl Stepper {
         }
     }
 
+    /// Returns when the refresh was sent whose reply is awaited, which is not awaited any more.
+    fn take_refresh(&mut self) -> Option<Duration> {
+        Some(self.in_flight.take_if(|sent| sent.0 == Request::Refresh)?.1)
+    }
+
     /// Applies a refresh. Returns whether a decision can rest on it.
     fn receive_refresh(&mut self, observed: Observation, now: Now) -> bool {
         if self.cluster.is_recreated(&observed.workload) {
@@ -104,12 +110,12 @@ impl Stepper {
             return false;
         }
         let fits = self.cluster.apply(observed);
-        let Some(sent) = self.in_flight.take_if(|sent| sent.is_refresh()) else { return false };
-        if !self.has_outcome() {
+        let Some(sent) = self.take_refresh() else { return false };
+        if !self.memory.ownership.has_outcome() {
             self.unanswered_pods.clear();
         }
-        let useless = if now.elapsed >= sent.since + MAX_REFRESH {
-            self.reporter.report_once(StepReport::Waiting(TOO_SLOW.to_owned()));
+        let useless = if now.elapsed >= sent + MAX_REFRESH {
+            self.report_once(StepReport::Waiting(TOO_SLOW.to_owned()));
             Some("every refresh took longer than 60s, so that no decision could rest on one")
         } else {
             (!fits).then_some("every refresh was older than what the server had answered before")
@@ -134,7 +140,7 @@ impl Stepper {
     /// one. A single refresh may take longer, because it waits for a server that is unreachable.
     fn receive_no_refresh(&mut self, error: Error, now: Now) {
         let since = *self.unrefreshed_since.get_or_insert(now.elapsed);
-        if now.elapsed >= since + REFRESH_LIMIT && !self.has_outcome() {
+        if now.elapsed >= since + REFRESH_LIMIT && !self.memory.ownership.has_outcome() {
             self.give_up(error, now);
         }
     }
@@ -146,8 +152,11 @@ impl Stepper {
     }
 
     fn receive_written(&mut self, result: WriteResult, now: Now) -> Option<Write> {
-        let sent = self.in_flight.take_if(|sent| matches!(sent.request, Request::Patch(_)))?;
-        let Request::Patch(write) = sent.request else { return None };
+        let (Request::Patch(write), _) =
+            self.in_flight.take_if(|sent| matches!(sent.0, Request::Patch(_)))?
+        else {
+            return None;
+        };
         match result {
             WriteResult::Stored(object) => {
                 self.cluster.apply_workload(self.cluster.workload().with_object(object));
@@ -160,7 +169,7 @@ impl Stepper {
                 self.must_refresh = true;
                 self.failing = None;
                 self.conflicts += 1;
-                if self.conflicts >= MAX_CONFLICTS && !self.has_outcome() {
+                if self.conflicts >= MAX_CONFLICTS && !self.memory.ownership.has_outcome() {
                     let message =
                         format!("{} is being changed all the time", self.cluster.workload().target());
                     self.give_up(Error::new(ErrorKind::Conflict, message), now);
@@ -169,7 +178,7 @@ impl Stepper {
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
             WriteResult::Unavailable(error) => self.retry(&error, now),
             WriteResult::Refused(_) if write.then == Then::Unlock => self.finish_ending(),
-            WriteResult::Refused(_) if self.has_outcome() => {}
+            WriteResult::Refused(_) if self.memory.ownership.has_outcome() => {}
             WriteResult::Refused(error) => {
                 let rollback = &mut self.memory.rollback;
                 if rollback.failure.is_some() || rollback.revision.is_some() {
@@ -203,18 +212,18 @@ impl Stepper {
         };
         if had_failed || failures > 0 {
             let limit = watch.failures.get();
-            self.reporter.report(StepReport::Checked { batch, result, failures, limit });
+            self.reports.push(StepReport::Checked { batch, result, failures, limit });
         }
     }
 
     fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, now: Now) {
         let is_deletion =
-            |sent: &mut InFlight| matches!(sent.request, Request::Delete { .. } | Request::DeleteStuck(_));
-        let Some(sent) = self.in_flight.take_if(is_deletion) else { return };
+            |sent: &mut (Request, _)| matches!(sent.0, Request::Delete { .. } | Request::DeleteStuck(_));
+        let Some((sent, _)) = self.in_flight.take_if(is_deletion) else { return };
         for (pod, result) in results {
             self.unanswered_pods.remove(&pod);
             match result {
-                DeletionResult::Accepted if matches!(sent.request, Request::DeleteStuck(_)) => {
+                DeletionResult::Accepted if matches!(sent, Request::DeleteStuck(_)) => {
                     self.memory.stuck_pods.record(&pod);
                     self.failing = None;
                 }
@@ -223,11 +232,11 @@ impl Stepper {
                 DeletionResult::Unknown(error) => {
                     self.unanswered_pods.insert(pod);
                     self.must_refresh = true;
-                    if !self.has_outcome() {
+                    if !self.memory.ownership.has_outcome() {
                         self.retry(&error, now);
                     }
                 }
-                _ if self.has_outcome() => {} // only the lock is still to be released
+                _ if self.memory.ownership.has_outcome() => {} // only the lock is still to be released
                 DeletionResult::Unavailable(error) => self.retry(&error, now),
                 DeletionResult::Refused(error) if self.memory.rollback.revision.is_some() => {
                     let why = format!("{} was not deleted: {error}", pod.name);
@@ -236,7 +245,9 @@ impl Stepper {
                 DeletionResult::Refused(error) => self.end(StepOutcome::Error(error), now),
                 DeletionResult::Disallowed(message) => {
                     self.not_before = Some(now.elapsed + RETRY_EVICTION_AFTER);
-                    self.reporter.eviction_refused(pod, message);
+                    if self.memory.batch.refused.insert(pod.uid) {
+                        self.reports.push(StepReport::EvictionRefused { pod: pod.name, message });
+                    }
                 }
             }
         }
@@ -246,21 +257,21 @@ impl Stepper {
     /// [`Self::last_of_failures`] decides that on a refresh, which shows that no write is stored.
     fn retry(&mut self, error: &Error, now: Now) {
         self.not_before = Some(now.elapsed + RETRY_AFTER);
-        if self.has_outcome() {
+        if self.memory.ownership.has_outcome() {
             return;
         }
         let since = self.failing.as_ref().map_or(now.elapsed, |(since, ..)| *since);
         self.failing = Some((since, now.elapsed, error.clone()));
-        if !self.memory.ownership.has_acquired_lock() && now.elapsed >= since + GIVE_UP_AFTER {
+        if !self.memory.ownership.is_stepping() && now.elapsed >= since + GIVE_UP_AFTER {
             return self.end_now(StepOutcome::Error(error.clone()));
         }
         let what = format!("an answer of the server: {error}");
-        self.reporter.report_once(StepReport::Waiting(what));
+        self.report_once(StepReport::Waiting(what));
     }
 
     /// Returns the last error, if this process has the lock and every write has failed for [`WRITE_LIMIT`].
     pub(super) fn last_of_failures(&self, now: Now) -> Option<Error> {
-        let (since, _, error) = self.failing.as_ref().filter(|_| self.is_stepping())?;
+        let (since, _, error) = self.failing.as_ref().filter(|_| self.memory.ownership.is_stepping())?;
         (now.elapsed >= *since + WRITE_LIMIT).then(|| error.clone())
     }
 
@@ -270,16 +281,22 @@ impl Stepper {
         (self.conflicts, self.failing) = (0, None);
         self.not_before = None;
         let memory = &mut self.memory;
+        let plan = write.hold.as_ref().and_then(|hold| hold.plan.as_ref());
+        let last_batch = plan.and_then(|plan| plan.last_batch.as_ref());
         match &write.then {
-            Then::EndPlan(outcome) => self.phase = Phase::Ending(outcome.clone(), now.elapsed),
+            Then::EndPlan(outcome) => {
+                let (outcome, since) = (outcome.clone(), now.elapsed);
+                memory.ownership.lock = LockState::Releasing { outcome, since, stored: None };
+            }
             Then::Unlock => self.finish_ending(),
             Then::ReleaseSlots => {}
-            Then::BeginBatch { forced } => memory.record_begun(*forced),
+            Then::BeginBatch { forced } => memory.record_begun(last_batch, *forced),
             Then::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
             Then::AcquireLock(reports) => {
-                self.reporter.reports.extend(reports.iter().cloned());
+                self.reports.extend(reports.iter().cloned());
                 memory.stall = Stall::default();
+                memory.batches.extend(last_batch.cloned());
             }
             // Without a --timeout from now on. A command that has ended meanwhile has begun the rollback.
             Then::RollBack => {
@@ -291,7 +308,9 @@ impl Stepper {
 
     /// Corrects the outcome of a command that ended before it was known whether its rollback is stored.
     fn report_begun_rollback(&mut self, write: &Write) {
-        let Phase::Ending(StepOutcome::Failed { rollback: Some(rollback), .. }, _) = &mut self.phase else {
+        let LockState::Releasing { outcome: StepOutcome::Failed { rollback: Some(rollback), .. }, .. } =
+            &mut self.memory.ownership.lock
+        else {
             return;
         };
         let plan = write.hold.as_ref().and_then(|hold| hold.plan.as_ref());
@@ -307,7 +326,7 @@ impl Stepper {
     /// complete a signal only ends the wait for the controller.
     fn receive_signal(&mut self, signal: StopSignal, now: Now) {
         let outcome = StepOutcome::Interrupted(signal);
-        if !self.has_outcome() {
+        if !self.memory.ownership.has_outcome() {
             self.end(outcome, now);
         } else if self.memory.ownership.may_hold_lock() || self.complete_limit().is_some() {
             self.end_now(outcome);
@@ -321,29 +340,28 @@ impl Stepper {
         if self.is_finished() {
             return;
         }
-        self.in_flight.take_if(|sent| InFlight::is_refresh(sent)); // no decision needs it any more
+        self.take_refresh(); // no decision needs it any more
         self.not_before = None; // that of a refused eviction may be later than the time to release the lock
         if !self.memory.ownership.may_hold_lock() && self.in_flight.is_none() {
             return self.end_now(outcome);
         }
-        let since = if let Phase::Ending(_, since) = self.phase { since } else { now.elapsed };
-        self.phase = Phase::Ending(outcome, since);
+        self.memory.ownership.begin_release(outcome, now.elapsed);
     }
 
     /// Ends the command, whether or not its lock is released.
     pub(super) fn end_now(&mut self, outcome: StepOutcome) {
         if !self.is_finished() {
-            if let Some(InFlight { request: Request::Patch(write), .. }) = self.in_flight.take() {
+            if let Some((Request::Patch(write), _)) = self.in_flight.take() {
                 self.memory.ownership.unanswered_writes.push(*write);
                 self.must_refresh = true;
             }
-            self.phase = Phase::Ended(outcome);
+            self.memory.ownership.lock = LockState::Released(outcome);
         }
     }
 
     /// Ends a command that has its outcome, whether or not its lock is released.
     fn finish_ending(&mut self) {
-        if let Phase::Ending(outcome, _) = &self.phase {
+        if let LockState::Releasing { outcome, .. } = &self.memory.ownership.lock {
             self.end_now(outcome.clone());
         }
     }
@@ -366,14 +384,14 @@ impl Stepper {
     /// in flight. After the end of the plan the limit holds for the controller too.
     fn time_limit(&self) -> Option<Duration> {
         let rolls_back =
-            |sent: &InFlight| matches!(&sent.request, Request::Patch(write) if write.then == Then::RollBack);
+            |sent: &(Request, _)| matches!(&sent.0, Request::Patch(write) if write.then == Then::RollBack);
         let is_rolling_back =
             self.memory.rollback.revision.is_some() || self.in_flight.as_ref().is_some_and(rolls_back);
-        self.options.timeout.filter(|_| !self.has_outcome() && !is_rolling_back)
+        self.options.timeout.filter(|_| !self.memory.ownership.has_outcome() && !is_rolling_back)
     }
 
     fn ending_due(&self) -> Option<Duration> {
-        let Phase::Ending(_, since) = self.phase else { return None };
+        let LockState::Releasing { since, .. } = self.memory.ownership.lock else { return None };
         let Some(limit) = self.complete_limit() else { return Some(since + ENDING_TIMEOUT) };
         Some(self.options.timeout.unwrap_or(Duration::MAX).min(since.saturating_add(limit)).max(since))
     }
@@ -385,9 +403,9 @@ impl Stepper {
         let is_removing = counts.outdated() > (counts.wanted - counts.released).max(0);
         let is_awaited =
             is_removing || self.cluster.observed().is_some_and(|observed| !observed.is_observed());
-        let has_ended_plan = !self.memory.ownership.may_hold_lock();
-        let is_complete =
-            matches!(self.phase, Phase::Ending(StepOutcome::Complete, _)) && has_ended_plan && is_awaited;
+        let ownership = &self.memory.ownership;
+        let is_ending = matches!(ownership.lock, LockState::Releasing { outcome: StepOutcome::Complete, .. });
+        let is_complete = is_ending && !ownership.may_hold_lock() && is_awaited;
         let plan = self.cluster.last_hold().filter(|_| is_complete)?.plan.as_ref()?;
         let min_ready = u64::try_from(self.workload().min_ready_seconds()).unwrap_or_default();
         Some(plan.pace.batch_timeout.saturating_add(Duration::from_secs(min_ready)))
@@ -396,7 +414,7 @@ impl Stepper {
     /// Returns the outcome of a complete plan whose update the controller has not completed in time.
     fn incomplete(&self, limit: Duration) -> StepOutcome {
         match self.options.timeout {
-            Some(timeout) if matches!(self.phase, Phase::Ending(_, since) if timeout < since.saturating_add(limit)) => {
+            Some(timeout) if matches!(self.memory.ownership.lock, LockState::Releasing { since, .. } if timeout < since.saturating_add(limit)) => {
                 StepOutcome::TimedOut(timeout)
             }
             _ => {
@@ -415,7 +433,7 @@ impl Stepper {
         if self.is_finished() {
             return None;
         }
-        let (memory, state) = (&self.memory, state.filter(|_| self.is_stepping()));
+        let (memory, state) = (&self.memory, state.filter(|_| self.memory.ownership.is_stepping()));
         let dues = [
             state.and_then(|state| memory.due(state)),
             self.ending_due(),

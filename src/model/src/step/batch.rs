@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use super::action::Action;
-use super::event::{BatchStage, BatchView, Request, Then};
+use super::batch_view::BatchView;
+use super::decision::Step;
+use super::event::{Request, Then};
 use super::failure::{decide_failure, fatal_causes};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::obstacle::{is_complete, own_partition_reached, reason_to_stop};
@@ -26,27 +27,32 @@ const MAX_NAMES: usize = 64 << 10;
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
-pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Action {
+pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Step {
     if let Some(fields) = state.mechanism.release(state, batch) {
         let hold = state.hold_with(state.plan.clone());
-        return Action::write_plan(Then::ReleaseSlots, hold, Some(fields), state.workload());
+        return Step::write_plan(Then::ReleaseSlots, hold, Some(fields), state.workload());
     }
     let wave = state.mechanism.wave(state);
     if !wave.is_empty() && is_wave_due(state, memory, wave.len()) {
-        return Action::Ask(Request::Delete { pods: wave, evict: state.pace().evict });
+        return Step::Ask(Request::Delete { pods: wave, evict: state.pace().evict });
     }
     if state.is_moving() {
-        return Action::Wait;
+        return Step::Wait(None);
     }
     let of_batch = || state.slots.iter().filter(|slot| state.is_in_batch(slot));
     if of_batch().any(Slot::awaits_release) && !of_batch().any(|slot| slot.state.is_updated()) {
-        return Action::End(only_skipped_left(state, false)); // their nodes failed before the first release
+        return Step::End(only_skipped_left(state, false)); // their nodes failed before the first release
     }
-    if let Some(action) = memory.next_check(state, batch.number) {
-        return action;
+    let run_check = || Request::Check(BatchView::to_check(state));
+    let (healthy, now) = (memory.healthy(state), state.now.elapsed);
+    let check = state.pace().check.as_ref();
+    if let Some(step) = check
+        .and_then(|check| memory.batch.check.next(check, batch.number, &memory.soak, healthy, now, run_check))
+    {
+        return step;
     }
     if !memory.soak_left(state).is_zero() {
-        return Action::Wait;
+        return Step::Wait(None);
     }
     finish_batch(state)
 }
@@ -60,7 +66,7 @@ fn is_wave_due(state: &State<'_>, memory: &Memory, size: usize) -> bool {
 }
 
 /// Records that the batch soaked and passed its check.
-fn finish_batch(state: &State<'_>) -> Action {
+fn finish_batch(state: &State<'_>) -> Step {
     let mut plan = state.plan.clone();
     if let Some(batch) = &mut plan.last_batch {
         batch.done = true;
@@ -68,13 +74,13 @@ fn finish_batch(state: &State<'_>) -> Action {
     if plan.reach == Some(Reach::Next) {
         plan.reach = None; // the goal of the command is reached
     }
-    Action::write_plan(Then::FinishBatch, state.hold_with(plan), None, state.workload())
+    Step::write_plan(Then::FinishBatch, state.hold_with(plan), None, state.workload())
 }
 
 /// Decides what to do between two batches: end, wait, or begin the next one.
-pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
+pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Step {
     if memory.batch.check.is_running() {
-        return Action::Wait; // for the check of a batch whose slots are gone
+        return Step::Wait(None); // for the check of a batch whose slots are gone
     }
     let is_reached = state.is_reached();
     let has_finished_batch = memory.batch.is_finished_here;
@@ -82,12 +88,12 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         return finish_plan(state, memory);
     }
     if is_reached && (has_finished_batch || !state.is_moving()) {
-        return check_without_batch(state, memory).unwrap_or_else(|| Action::End(reached(state)));
+        return check_without_batch(state, memory).unwrap_or_else(|| Step::End(reached(state)));
     }
     let next = match next(state) {
-        Ok(None) if !is_reached => return Action::End(only_skipped_left(state, has_finished_batch)),
+        Ok(None) if !is_reached => return Step::End(only_skipped_left(state, has_finished_batch)),
         Ok(next) => next,
-        Err(reason) => return Action::stop(reason),
+        Err(reason) => return Step::stop(reason),
     };
     let is_awaited = |slot: &Slot<'_>| {
         let was_stuck = slot.state == SlotState::HeldDown && memory.stuck_pods.is_last(&slot.key);
@@ -95,23 +101,23 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         may_be_awaited && !slot.state.is_healthy() && may_become_healthy(state, memory, slot)
     };
     if !memory.force && state.slots.iter().any(is_awaited) {
-        return Action::wait_for("the pods that are starting");
+        return Step::wait_for("the pods that are starting");
     }
     if !state.is_moving() && !memory.soak_left(state).is_zero() {
         let soak = go_duration::write(memory.soak_length(state));
-        return Action::wait_for(format!("the released pods to be available for {soak}"));
+        return Step::wait_for(format!("the released pods to be available for {soak}"));
     }
-    let Some(next) = next else { return unhealthy(state).map_or(Action::Wait, Action::stop) };
+    let Some(next) = next else { return unhealthy(state).map_or(Step::Wait(None), Step::stop) };
     let now = state.now.elapsed;
     match obstacle(state, &next) {
         Some(_) if memory.force => begin_batch(state, next, true),
         Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
-            Action::wait_for("a cause to resolve, or to outlast its grace period")
+            Step::wait_for("a cause to resolve, or to outlast its grace period")
         }
         Some(_) if state.unavailable_slots().any(|slot| is_starting(state, memory, slot)) => {
-            Action::wait_for("the pods that are starting")
+            Step::wait_for("the pods that are starting")
         }
-        Some(reason) => Action::stop(reason),
+        Some(reason) => Step::stop(reason),
         None => begin_batch(state, next, false),
     }
 }
@@ -143,65 +149,53 @@ fn may_become_healthy(state: &State<'_>, memory: &Memory, slot: &Slot<'_>) -> bo
 
 /// Stores the next batch. The same write releases its first slots, unless `step` deletes pods itself or the controller has not
 /// counted the pods yet. [`continue_batch`] releases the others.
-fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: bool) -> Action {
+fn begin_batch(state: &State<'_>, next: PlannedBatch, forced: bool) -> Step {
     let fields = state.mechanism.release(state, &next);
     let plan = Plan { last_batch: Some(next), ..state.plan.clone() };
-    Action::write_plan(Then::BeginBatch { forced }, state.hold_with(plan), fields, state.workload())
+    Step::write_plan(Then::BeginBatch { forced }, state.hold_with(plan), fields, state.workload())
 }
 
 /// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a
 /// Deployment can complete the update only afterwards; that of any other kind has to report it before.
-fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
+fn finish_plan(state: &State<'_>, memory: &Memory) -> Step {
     if state.is_moving() {
         let is_lost = |slot: &Slot<'_>| !slot.state.is_healthy() && !may_become_healthy(state, memory, slot);
         let decision = match &state.plan.last_batch {
             Some(last) => decide_failure(state, memory, last),
-            None if state.required().any(is_lost) => unhealthy(state).map(Action::stop),
+            None if state.required().any(is_lost) => unhealthy(state).map(Step::stop),
             None => None,
         };
-        return decision.unwrap_or(Action::Wait);
+        return decision.unwrap_or(Step::Wait(None));
     }
     if !memory.soak_left(state).is_zero() {
-        return Action::Wait; // a pod changed since the last batch was done
+        return Step::Wait(None); // a pod changed since the last batch was done
     }
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
-        return Action::End(only_skipped_left(state, memory.batch.is_finished_here));
+        return Step::End(only_skipped_left(state, memory.batch.is_finished_here));
     }
-    if let Some(action) = check_without_batch(state, memory) {
-        return action;
+    if let Some(step) = check_without_batch(state, memory) {
+        return step;
     }
     if state.workload().hold_blocks_availability() || is_complete(state) {
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
-        return Action::end_plan(outcome, state.hold, state.workload());
+        return Step::end_plan(outcome, state.hold, state.workload());
     }
     match state.skipped_nodes(true) {
-        nodes if nodes.is_empty() => Action::wait_for("the controller to report the update as complete"),
-        nodes => Action::stop(StopReason::OnUnreadyNodes(nodes)), // the controller waits for their pods
+        nodes if nodes.is_empty() => Step::wait_for("the controller to report the update as complete"),
+        nodes => Step::stop(StopReason::OnUnreadyNodes(nodes)), // the controller waits for their pods
     }
 }
 
 /// Runs the check once for the pods that run the revision, where the plan needs no batch: without a failed check, 0 says that it
 /// passed. None once it has passed, and for a plan whose batches are checked.
-pub(super) fn check_without_batch(state: &State<'_>, memory: &Memory) -> Option<Action> {
+pub(super) fn check_without_batch(state: &State<'_>, memory: &Memory) -> Option<Step> {
     let check = &memory.batch.check;
     state.pace().check.as_ref().filter(|_| state.plan.last_batch.is_none())?;
     match check.result() {
-        None if check.is_running() => Some(Action::wait_for("the check of the pods that run the revision")),
-        None => Some(Action::Ask(Request::Check(updated_pods(state)))),
+        None if check.is_running() => Some(Step::wait_for("the check of the pods that run the revision")),
+        None => Some(Step::Ask(Request::Check(BatchView::to_check(state)))),
         Some(CheckResult::Passed) => None,
-        Some(result) => Some(Action::Fail(BatchFailure::Check { batch: None, result, failures: 1 })),
-    }
-}
-
-/// Returns the slots that run the revision, as a batch for a check that belongs to no batch.
-fn updated_pods(state: &State<'_>) -> BatchView {
-    let updated = state.slots.iter().filter(|slot| slot.state.is_updated());
-    BatchView {
-        number: 0,
-        is_canary: false,
-        group: None,
-        slots: updated.map(Slot::view).collect(),
-        stage: BatchStage::Checking,
+        Some(result) => Some(Step::Fail(BatchFailure::Check { batch: None, result, failures: 1 })),
     }
 }
 

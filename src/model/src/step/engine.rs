@@ -1,18 +1,19 @@
 //! The engine of `step`: decides on a fresh observation, and performs what was decided.
 
-use std::collections::BTreeSet;
-use std::mem::take;
+use std::collections::{BTreeSet, HashMap};
+use std::mem::{Discriminant, discriminant, take};
 use std::time::Duration;
 
-use super::action::Action;
-use super::event::{BatchStage, BatchView, Reply, Request, StepOptions, StepReport, Then};
+use super::batch_view::{BatchStage, BatchView};
+use super::decide::decide;
+use super::decision::Step;
+use super::event::{Reply, Request, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::outcome::StepOutcome;
-use super::reconcile::{reconcile, unlock};
-use super::reporter::ChangeReporter;
+use super::ownership::LockState;
 use super::start::prepare_plan;
 use super::state_of;
-use super::view::{FurtherBatches, PlanView, batch, plan_view};
+use super::view::{FurtherBatches, PlanView, plan_view};
 use super::world::World;
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
 use crate::error::Error;
@@ -27,12 +28,10 @@ pub struct Stepper {
     pub(super) cluster: World,
     pub(super) memory: Memory,
     pub(super) options: StepOptions,
-    pub(super) reporter: ChangeReporter,
-    /// The request whose answer is awaited.
-    pub(super) in_flight: Option<InFlight>,
+    /// The request whose reply is awaited, and when it was sent.
+    pub(super) in_flight: Option<(Request, Duration)>,
     /// It does not decide before this time, because a request failed.
     pub(super) not_before: Option<Duration>,
-    pub(super) phase: Phase,
     /// Since when every write and deletion fails, when the last one failed, and its error.
     pub(super) failing: Option<(Duration, Duration, Error)>,
     /// Since when no refresh could be decided on, because each failed or took too long.
@@ -41,13 +40,19 @@ pub struct Stepper {
     pub(super) last_refresh: Duration,
     /// How many writes in a row failed their preconditions.
     pub(super) conflicts: usize,
-    /// Whether the next action needs a refresh, because a request did not end as expected.
+    /// Whether the next step needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
     /// The pods whose deletion got no response, also those in the wave in flight.
     pub(super) unanswered_pods: BTreeSet<PodRef>,
     pub(super) due: Option<Duration>,
     /// The requests since the last event.
     pub(super) requests: Vec<Request>,
+    /// The reports since the last event.
+    pub(super) reports: Vec<StepReport>,
+    /// The last report of each kind that [`report_once`](Self::report_once) made.
+    reported: HashMap<Discriminant<StepReport>, StepReport>,
+    /// What it waits for, and since when; no time once that is reported.
+    waiting: Option<(String, Option<Duration>)>,
 }
 
 /// How long requests may fail before the lock is acquired.
@@ -56,24 +61,8 @@ pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 /// How old the last refresh may be while it waits for the controller.
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(30);
 
-/// What the command is doing. A request can be in flight in the first two phases.
-#[derive(Debug)]
-pub(super) enum Phase {
-    /// It decides and acts.
-    Stepping,
-    /// It has its outcome since this time. It has still to release its lock, or its controller has still to observe the end
-    /// of the plan and to complete the update.
-    Ending(StepOutcome, Duration),
-    /// It ended.
-    Ended(StepOutcome),
-}
-
-/// A request whose reply is awaited, and when it was sent.
-#[derive(Debug)]
-pub(super) struct InFlight {
-    pub(super) request: Request,
-    pub(super) since: Duration,
-}
+/// How long a wait lasts before it is reported.
+const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 impl Engine for Stepper {
     type Answer = Reply;
@@ -87,7 +76,8 @@ impl Engine for Stepper {
         let state = cluster.state(self.memory.is_forced, now);
         self.observe(state.as_ref(), now);
         self.proceed(is_fresh, state.as_ref(), now);
-        Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.requests) }
+        self.due = self.next_due(state.as_ref(), now);
+        Effects { reports: take(&mut self.reports), tasks: take(&mut self.requests) }
     }
 
     fn due(&self) -> Option<Duration> {
@@ -95,7 +85,7 @@ impl Engine for Stepper {
     }
 
     fn is_finished(&self) -> bool {
-        matches!(self.phase, Phase::Ended(_))
+        self.memory.ownership.is_finished()
     }
 }
 
@@ -108,10 +98,8 @@ impl Stepper {
             cluster: World::new(found),
             memory: Memory::new(&options, lock),
             options,
-            reporter: ChangeReporter::default(),
             in_flight: None,
             not_before: None,
-            phase: Phase::Stepping,
             failing: None,
             last_refresh: Duration::ZERO,
             unrefreshed_since: None,
@@ -120,6 +108,9 @@ impl Stepper {
             unanswered_pods: BTreeSet::new(),
             due: Some(Duration::ZERO),
             requests: Vec::new(),
+            reports: Vec::new(),
+            reported: HashMap::new(),
+            waiting: None,
         }
     }
 
@@ -179,7 +170,7 @@ impl Stepper {
     /// Returns the state of the plan for display.
     fn view_of(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
-        let mut view = plan_view(state, &self.memory, &self.reporter.batches);
+        let mut view = plan_view(state, &self.memory);
         let failed = state.present_batch.filter(|_| rollback.failure.is_some()).map(|batch| batch.number);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
             batch.stage = BatchStage::Failed;
@@ -192,123 +183,111 @@ impl Stepper {
         view
     }
 
-    /// Whether the command has its outcome, so that nothing but its lock is written any more.
-    pub(super) fn has_outcome(&self) -> bool {
-        !matches!(self.phase, Phase::Stepping)
-    }
-
     /// Whether no more pods of a wave may be deleted: the command has its outcome, or another client took the plan over or
     /// changed it.
     #[must_use]
     pub fn must_stop_deleting(&self) -> bool {
         let is_changed = |observed| self.memory.ownership.external_change(observed).is_some();
-        self.has_outcome()
+        self.memory.ownership.has_outcome()
             || !self.unanswered_pods.is_empty() && self.cluster.observed().is_some_and(is_changed)
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
     /// reported.
     fn observe(&mut self, state: Option<&State<'_>>, now: Now) {
-        let lock = self.cluster.hold().and_then(|hold| hold.lock.as_ref());
-        let is_ours = lock.is_some_and(|lock| self.memory.ownership.is_own(lock)) && self.is_stepping();
-        let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
+        let lock = self.cluster.hold().and_then(|hold| hold.lock.as_ref());
+        let is_ours =
+            lock.is_some_and(|lock| memory.ownership.is_own(lock)) && memory.ownership.is_stepping();
+        let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let Effects { reports, tasks } = memory.observe_causes(observed, now);
-        self.reporter.reports.extend(reports);
+        self.reports.extend(reports);
         self.requests.extend(tasks);
         memory.stuck_pods.observe(observed, now.elapsed);
-        let Some(state) = state else { return };
-        if state.plan.rolling_back {
-            self.reporter.reports.extend(memory.observe_rollback(state));
-            return;
+        match state {
+            Some(state) if state.plan.rolling_back => self.reports.extend(memory.observe_rollback(state)),
+            Some(state) => self.reports.extend(memory.observe(state)),
+            None => {}
         }
-        let interruption = memory.observe(state);
-        self.reporter.observe(state, memory, interruption);
     }
 
-    /// Decides and acts until it must wait. If the observation is not fresh, every action becomes a refresh, unless it
-    /// [needs none](Action::needs_refresh): it is decided again on the fresh observation. So does a wait for the controller
-    /// that has lasted: a watch may stay open and deliver nothing.
+    /// Decides until it must wait, and performs each step. A step other than a wait rests on a refresh: on any other event, it
+    /// only requests one. So does a wait for the controller that has lasted: a watch may stay open and deliver nothing. The end
+    /// of a command needs no refresh: the release of the lock tests the annotation, and has little time.
     fn proceed(&mut self, is_fresh: bool, state: Option<&State<'_>>, now: Now) {
         self.must_refresh &= !is_fresh;
         self.check_limits(now);
         while self.may_decide(now) {
-            let action = self.decide(state, now);
+            let step = decide(&self.cluster, state, &self.memory, &self.options, now);
+            let is_wait = matches!(step, Step::Wait(_));
             let needs_refresh = self.cluster.observed().is_none()
                 || self.must_refresh
-                || action.needs_refresh()
-                || self.must_read_again(&action, state, now);
+                || !is_wait && !self.memory.ownership.has_outcome()
+                || self.must_read_again(&step, state, now);
             if needs_refresh && !is_fresh {
-                self.perform(Action::Ask(Request::Refresh), state, now);
-                break;
+                return self.perform(Step::Ask(Request::Refresh), state, now);
             }
-            if action.is_request()
+            if step.is_write()
                 && let Some(error) = self.last_of_failures(now)
             {
                 self.give_up(error, now);
                 continue;
             }
             if self.options.explains {
-                self.reporter.report_once(StepReport::Decision(action.words()));
+                self.report_once(StepReport::Decision(step.words()));
             }
-            let is_wait = matches!(action, Action::Wait | Action::WaitFor(_));
-            self.perform(action, state, now);
+            self.perform(step, state, now);
             if is_wait {
                 // Nothing is sent during the wait that could fail.
                 self.unrefreshed_since = None;
                 self.failing.take_if(|(_, last, _)| now.elapsed >= *last + GIVE_UP_AFTER);
-                break;
+                return;
             }
         }
-        self.due = self.next_due(state, now);
     }
 
     /// Whether it waits for the controller, and the last refresh is [old](READ_AGAIN_AFTER). A soak needs none: its end is
     /// decided on a refresh, which shows what happened meanwhile.
-    fn must_read_again(&self, action: &Action, state: Option<&State<'_>>, now: Now) -> bool {
-        let awaits_controller = match action {
-            Action::Wait => state.is_none_or(|state| state.plan.rolling_back || state.is_moving()),
-            Action::WaitFor(_) => true,
+    fn must_read_again(&self, step: &Step, state: Option<&State<'_>>, now: Now) -> bool {
+        let awaits_controller = match step {
+            Step::Wait(None) => state.is_none_or(|state| state.plan.rolling_back || state.is_moving()),
+            Step::Wait(Some(_)) => true,
             _ => false,
         };
         awaits_controller && now.elapsed >= self.last_refresh + READ_AGAIN_AFTER
     }
 
-    fn decide(&self, state: Option<&State<'_>>, now: Now) -> Action {
-        match &self.phase {
-            Phase::Ending(outcome, _) => unlock(&self.cluster, outcome, &self.memory),
-            _ => reconcile(&self.options, &self.cluster, state, &self.memory, now),
+    /// Performs a step: sends at most one request.
+    fn perform(&mut self, step: Step, state: Option<&State<'_>>, now: Now) {
+        if !matches!(step, Step::Wait(Some(_)) | Step::Ask(Request::Refresh)) {
+            self.waiting = None;
         }
-    }
-
-    /// Performs an action: sends at most one request.
-    fn perform(&mut self, action: Action, state: Option<&State<'_>>, now: Now) {
-        if !matches!(action, Action::WaitFor(_) | Action::Ask(Request::Refresh)) {
-            self.reporter.waiting = None;
-        }
-        match action {
-            Action::Wait => {}
-            Action::WaitFor(what) => self.reporter.wait(what, now),
-            Action::Ask(request) => self.send(request, now),
-            Action::RunCheck => {
-                if let Some(state) = state
-                    && let Some(batch) = last_batch(state, BatchStage::Checking)
-                {
-                    self.send(Request::Check(batch), now);
-                    self.reporter.stage(state, &self.memory);
+        match step {
+            Step::Wait(None) => {}
+            Step::Wait(Some(what)) => self.wait(what, now),
+            Step::Ask(request) => {
+                let is_check = matches!(request, Request::Check(_));
+                self.send(request, now);
+                if let Some(state) = state.filter(|_| is_check) {
+                    self.reports.extend(self.memory.next_stage(state));
                 }
             }
-            Action::Fail(failure) => {
-                if let Some(batch) = state.and_then(|state| last_batch(state, BatchStage::Failed)) {
-                    self.reporter.report(StepReport::Batch(batch));
+            Step::Fail(failure) => {
+                if let Some((state, planned)) =
+                    state.and_then(|one| Some((one, one.plan.last_batch.as_ref()?)))
+                {
+                    let batch = BatchView::of(state, planned, BatchStage::Failed);
+                    self.reports.push(StepReport::Batch(batch));
                 }
                 self.memory.rollback.failure = Some(failure);
                 let mut batches = state.map(|state| self.view_of(state).batches).unwrap_or_default();
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }
-            Action::End(outcome) => self.end(outcome, now),
-            Action::EndNow(outcome) => self.end_now(outcome),
+            Step::End(outcome) => match &self.memory.ownership.lock {
+                LockState::Releasing { outcome: known, .. } if *known == outcome => self.end_now(outcome),
+                _ => self.end(outcome, now),
+            },
         }
     }
 
@@ -322,41 +301,45 @@ impl Stepper {
                 self.unanswered_pods.extend(pods.iter().cloned());
             }
             Request::DeleteStuck(pod) => {
-                self.reporter.report_once(StepReport::ReplacesStuckPod(pod.clone()));
+                self.report_once(StepReport::ReplacesStuckPod(pod.clone()));
             }
             Request::Patch(_) | Request::ReadLog(_) => {}
         }
         if !matches!(request, Request::Check(_) | Request::ReadLog(_)) {
-            self.in_flight = Some(InFlight { request: request.clone(), since: now.elapsed });
+            self.in_flight = Some((request.clone(), now.elapsed));
             self.not_before = None;
         }
         self.requests.push(request);
     }
 
+    /// Reports a wait after [`REPORT_AFTER`].
+    fn wait(&mut self, what: String, now: Now) {
+        let since = match self.waiting.take() {
+            Some((before, since)) if before == what => since,
+            _ => Some(now.elapsed),
+        };
+        let is_due = since.is_some_and(|since| now.elapsed >= since + REPORT_AFTER);
+        if is_due {
+            self.reports.push(StepReport::Waiting(what.clone()));
+        }
+        self.waiting = Some((what, since.filter(|_| !is_due)));
+    }
+
+    /// Reports this unless it equals the last such report of the same kind.
+    pub(super) fn report_once(&mut self, report: StepReport) {
+        if self.reported.insert(discriminant(&report), report.clone()).as_ref() != Some(&report) {
+            self.reports.push(report);
+        }
+    }
+
     /// Returns the outcome, once the command ended.
     #[must_use]
     pub fn outcome(&self) -> Option<&StepOutcome> {
-        if let Phase::Ended(outcome) = &self.phase { Some(outcome) } else { None }
-    }
-
-    /// Whether this process has acquired the lock, and has no outcome. Another process may have taken it over since.
-    pub(super) fn is_stepping(&self) -> bool {
-        self.memory.ownership.has_acquired_lock() && !self.has_outcome()
+        if let LockState::Released(outcome) = &self.memory.ownership.lock { Some(outcome) } else { None }
     }
 
     fn may_decide(&self, now: Now) -> bool {
         let is_due = self.not_before.is_none_or(|not_before| now.elapsed >= not_before);
         !self.is_finished() && self.in_flight.is_none() && is_due
     }
-}
-
-impl InFlight {
-    pub(super) fn is_refresh(&self) -> bool {
-        matches!(self.request, Request::Refresh)
-    }
-}
-
-/// Returns the batch that began last.
-fn last_batch(state: &State<'_>, batch_stage: BatchStage) -> Option<BatchView> {
-    Some(batch(state, state.plan.last_batch.as_ref()?, batch_stage))
 }

@@ -1,8 +1,9 @@
-//! What a [`Stepper`](super::Stepper) receives and returns: the options of its command, answers, tasks for its driver, and
-//! reports, among them the batches of the plan.
+//! What a [`Stepper`](super::Stepper) receives and returns: the options of its command, replies, requests to its driver, and
+//! reports.
 
 use std::time::Duration;
 
+use super::batch_view::BatchView;
 use super::outcome::StepOutcome;
 use crate::api::patch::{FieldPath, Patch};
 use crate::api::pod::Node;
@@ -13,7 +14,6 @@ use crate::engine::PodRef;
 use crate::error::Error;
 use crate::follow::CauseChange;
 use crate::hold::plan::{CheckResult, HOLD_ANNOTATION, Hold, Lock, PaceFlags, Reach};
-use crate::hold::slot::SlotView;
 use crate::observation::Observation;
 
 /// The options of a `step` command.
@@ -238,60 +238,4 @@ pub enum Origin {
     Pause,
     /// No annotation of a hold in force: nothing holds the workload, or its own field pauses it.
     Free,
-}
-
-/// One batch of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BatchView {
-    /// The number, counted from 1; 0 for the pods of a check that belongs to no batch.
-    pub number: usize,
-    /// Whether this is the canary batch of one pod.
-    pub is_canary: bool,
-    /// The label of its nodes by which `--order` groups them, without a prefix, if they have it: `zone=a`.
-    pub group: Option<String>,
-    /// The slots in the order of release.
-    pub slots: Vec<SlotView>,
-    /// The stage.
-    pub stage: BatchStage,
-}
-
-/// The stage of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BatchStage {
-    /// Not begun.
-    Waiting,
-    /// Its pods are being replaced.
-    Updating,
-    /// The released pods, of a DaemonSet those of the batch, are available and must stay available.
-    Soaking {
-        /// How long they have been available.
-        healthy: Duration,
-        /// How long they must be available.
-        of: Duration,
-    },
-    /// The check runs.
-    Checking,
-    /// Done.
-    Done {
-        /// How long the soaking pods had been available when it ended. In a later view: how long its own pods have been,
-        /// by their timestamps.
-        healthy: Duration,
-    },
-    /// Failed.
-    Failed,
-}
-
-impl BatchStage {
-    /// Returns the name for text and JSON.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Updating => "updating",
-            Self::Soaking { .. } => "soaking",
-            Self::Checking => "checking",
-            Self::Done { .. } => "done",
-            Self::Failed => "failed",
-        }
-    }
 }

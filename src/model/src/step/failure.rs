@@ -3,7 +3,7 @@
 //! The same code of a rollback serves `--on-failure undo` and `undo` of a plan. See
 //! `src/model/src/hold/plan/rollback.rs` for the annotation during a rollback.
 
-use super::action::Action;
+use super::decision::Step;
 use super::event::{Request, Then};
 use super::memory::Memory;
 use super::obstacle::reason_to_stop;
@@ -19,7 +19,7 @@ use crate::kind::strategy;
 use crate::observation::Observation;
 
 /// Returns the decision if the last batch has failed or cannot go on: it has a fatal cause, or its timeout has passed.
-pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Option<Action> {
+pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Option<Step> {
     if !state.is_moving() {
         return None;
     }
@@ -34,7 +34,7 @@ pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &Planned
 
 /// Returns the decision if updated pods fail outside a batch, for a plan that rolls back then. Other plans begin no batch
 /// while too many pods are unavailable.
-pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<Action> {
+pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<Step> {
     let is_updated = |name: &&String| {
         state.required().any(|slot| slot.state.is_updated() && slot.pod.is_some_and(|pod| pod.name == **name))
     };
@@ -45,8 +45,8 @@ pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<
     })
 }
 
-fn fail(batch: Option<usize>, cause: &Cause, pods: Vec<String>) -> Action {
-    Action::Fail(BatchFailure::Cause { batch, id: cause.id.name().to_owned(), pods })
+fn fail(batch: Option<usize>, cause: &Cause, pods: Vec<String>) -> Step {
+    Step::Fail(BatchFailure::Cause { batch, id: cause.id.name().to_owned(), pods })
 }
 
 /// Returns the fatal causes of required pods, and those without a pod, such as a quota.
@@ -60,7 +60,7 @@ pub(super) fn fatal_causes<'m>(state: &State<'_>, memory: &'m Memory) -> impl It
 /// Decides when no pod became healthy for the timeout. The batch has failed if a pod of it that runs the new revision, or was
 /// replaced for it, is not healthy. Otherwise the plan stops for other pods that are not healthy, or leave no room: they are no
 /// fault of the new revision. Without such pods the controller or an eviction is too slow.
-fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Action> {
+fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Step> {
     let after = state.batch_limit();
     if !memory.stall.is_over(after) {
         return None;
@@ -68,7 +68,7 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
     let awaited: Vec<_> = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
     let fail = |slots: Vec<&Slot<'_>>| {
         let pods = slots.into_iter().map(Slot::label).collect();
-        Some(Action::Fail(BatchFailure::TimedOut { batch, after, pods }))
+        Some(Step::Fail(BatchFailure::TimedOut { batch, after, pods }))
     };
     let is_failed = |slot: &&Slot<'_>| slot.batch.is_some() && slot.is_replaced();
     let failed: Vec<_> = awaited.iter().copied().filter(is_failed).collect();
@@ -85,17 +85,17 @@ fn past_timeout(state: &State<'_>, memory: &Memory, batch: usize) -> Option<Acti
     if others.is_empty() {
         return fail(awaited);
     }
-    Some(Action::stop(reason_to_stop(state, others)))
+    Some(Step::stop(reason_to_stop(state, others)))
 }
 
 const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";
 
 /// Writes the template of the stable revision. The same patch restores the original strategy, unless that would keep
 /// released pods.
-pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Action {
+pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Step {
     let not_started = |why: String| {
         let rollback = Some(RollbackOutcome::NotStarted(why));
-        Action::End(StepOutcome::Failed { failure: Some(failure.clone()), rollback })
+        Step::End(StepOutcome::Failed { failure: Some(failure.clone()), rollback })
     };
     if let Some(why) = &memory.rollback.blocked {
         return not_started(why.clone());
@@ -118,24 +118,24 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     if is_on_delete && stays_held.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: Some(failure.clone()), rollback: Some(rollback) };
-        return Action::write(Then::EndPlan(outcome), patch, None);
+        return Step::write(Then::EndPlan(outcome), patch, None);
     }
     let plan = Plan { failure: failure.stored(), ..state.plan.clone() };
     let fields = stays_held.map(|hold| hold.set).unwrap_or_default();
     let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
-    Action::write(Then::RollBack, patch, Some(hold))
+    Step::write(Then::RollBack, patch, Some(hold))
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
-pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
+pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Step {
     let (observed, workload) = (state.observed, state.workload());
     let revision = memory.rollback.revision.clone().unwrap_or_default();
     let known = memory.rollback.failure.as_ref().or(state.plan.failure.as_ref());
     let outcome = |rollback| StepOutcome::Failed { failure: known.cloned(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
         let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };
-        Action::End(outcome(rollback))
+        Step::End(outcome(rollback))
     };
     if let Some(why) = &memory.rollback.blocked {
         return unfinished(why);
@@ -147,15 +147,15 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
     let is_held = state.hold.is_in_force(workload);
     if is_complete && (!is_held || is_current_in_status(observed)) {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
-        return Action::end_plan(outcome, state.hold, workload);
+        return Step::end_plan(outcome, state.hold, workload);
     }
     if memory.stall.is_over(state.batch_limit()) {
         let not_current = "the controller does not report the revision as the current one";
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }
     match memory.stuck_pods.next(observed, state.now.elapsed) {
-        Some(pod) => Action::Ask(Request::DeleteStuck(PodRef::of(pod))),
-        None => Action::Wait,
+        Some(pod) => Step::Ask(Request::DeleteStuck(PodRef::of(pod))),
+        None => Step::Wait(None),
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
         let state = state_of(&observed, None, hold, NOW).unwrap();
         let failure = BatchFailure::Cause { batch: Some(1), id: "crash-loop".to_owned(), pods: Vec::new() };
-        let Action::Ask(Request::Patch(write)) = roll_back(&state, &Memory::default(), &failure) else {
+        let Step::Ask(Request::Patch(write)) = roll_back(&state, &Memory::default(), &failure) else {
             panic!("no rollback")
         };
         let annotation: Value = serde_json::from_str(write.annotation().unwrap()).unwrap();

@@ -1,18 +1,21 @@
 //! What only this process knows of a plan. The next process has its own, and waits longer.
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 use std::time::Duration;
 
-use super::action::Action;
-use super::event::{BatchView, Request, StepOptions, StepReport};
+use super::batch_view::{BatchStage, BatchView};
+use super::event::{Request, StepOptions, StepReport};
 use super::ownership::Ownership;
 use super::soak::{CheckMemory, Soak};
+use crate::api::count::as_number;
 use crate::cause::{AllowedRestarts, Cause, CauseSeverity, causes_of};
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::engine::{Effects, Now};
 use crate::follow::{CauseLedger, ProgressClock};
 use crate::hold::mechanism::State;
-use crate::hold::plan::{BatchFailure, Lock};
+use crate::hold::plan::{BatchFailure, Lock, PlannedBatch};
+use crate::hold::slot::Slot;
 use crate::observation::Observation;
 use crate::revision::Revision;
 use crate::status::verdict;
@@ -49,6 +52,14 @@ pub(super) struct Memory {
     /// The stuck pods that this process deleted.
     pub(super) stuck_pods: StuckPodDeletions,
     pub(super) rollback: RollbackMemory,
+    /// The batches that began, or that were under way when this process acquired the lock.
+    pub(super) batches: Vec<PlannedBatch>,
+    /// The slots that ran the new revision in an earlier observation, or were released; none before the first one.
+    pub(super) known: Option<BTreeSet<String>>,
+    /// The number of slots in the last observation.
+    pub(super) wanted: Option<usize>,
+    /// The slots that were skipped in the last observation.
+    pub(super) skipped: Vec<String>,
 }
 
 /// What a process knows of the last batch that began.
@@ -59,6 +70,10 @@ pub(super) struct BatchMemory {
     pub(super) last_wave: Option<Duration>,
     /// Whether this process finished it.
     pub(super) is_finished_here: bool,
+    /// The stage that was reported last.
+    stage: Option<BatchStage>,
+    /// The uids of the pods whose eviction was refused.
+    pub(super) refused: BTreeSet<String>,
 }
 
 /// How long a batch or a rollback has waited since a pod became healthy for the first time.
@@ -93,7 +108,8 @@ impl Memory {
     }
 
     /// Records that a batch is stored.
-    pub(super) fn record_begun(&mut self, is_forced: bool) {
+    pub(super) fn record_begun(&mut self, batch: Option<&PlannedBatch>, is_forced: bool) {
+        self.batches.extend(batch.cloned());
         self.is_forced = is_forced;
         (self.batch, self.stall) = (BatchMemory::default(), Stall::default());
         (self.skip_soak, self.force) = (false, false);
@@ -107,8 +123,8 @@ impl Memory {
     }
 
     /// Records the slots of an observation: which ones are healthy, whether any pod is being replaced, and the soak.
-    /// Returns the report of its first interruption.
-    pub(super) fn observe(&mut self, state: &State<'_>) -> Option<StepReport> {
+    /// Returns the reports of what changed since the last one.
+    pub(super) fn observe(&mut self, state: &State<'_>) -> Vec<StepReport> {
         let now = state.now.elapsed;
         let interruption = self.soak.observe(state.soaking(), now);
         let is_moving = state.is_moving();
@@ -121,7 +137,77 @@ impl Memory {
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
         self.soak.over_since = is_over.then(|| before.unwrap_or(now));
-        interruption
+        let is_soaking = matches!(self.batch.stage, Some(BatchStage::Soaking { .. } | BatchStage::Checking));
+        let mut reports: Vec<_> = interruption.filter(|_| is_soaking).into_iter().collect();
+        reports.extend(self.next_stage(state));
+        self.observe_slots(state, &mut reports);
+        let skipped = state.skipped();
+        if skipped != self.skipped {
+            self.skipped.clone_from(&skipped);
+            reports.push(StepReport::Skipped(skipped));
+        }
+        reports
+    }
+
+    /// Returns the report of the last batch that began, if its stage changed. It has none after a failure, and after another
+    /// client ended the hold. A batch whose slots are gone keeps its stage: the controller of a DaemonSet counts a missing pod
+    /// only later.
+    pub(super) fn next_stage(&mut self, state: &State<'_>) -> Option<StepReport> {
+        let planned = state.plan.last_batch.as_ref().filter(|_| self.has_stage(state))?;
+        let next = match state.present_batch {
+            Some(_) => self.stage(state),
+            None if self.batch.is_finished_here => BatchStage::Done { healthy: self.healthy(state) },
+            None => return None,
+        };
+        let is_reported = self.batch.stage.as_ref().map(discriminant) == Some(discriminant(&next));
+        if is_reported || matches!(next, BatchStage::Soaking { of, .. } if of.is_zero()) {
+            return None;
+        }
+        self.batch.stage = Some(next.clone());
+        Some(StepReport::Batch(BatchView::of(state, planned, next)))
+    }
+
+    /// Returns the stage of the present batch.
+    pub(super) fn stage(&self, state: &State<'_>) -> BatchStage {
+        let is_soaked = self.soak.over_since.is_some();
+        match state.is_moving() {
+            true => BatchStage::Updating,
+            false if is_soaked && self.batch.check.begun.is_some() => BatchStage::Checking,
+            false => BatchStage::Soaking { healthy: self.healthy(state), of: self.soak_length(state) },
+        }
+    }
+
+    fn has_stage(&self, state: &State<'_>) -> bool {
+        self.rollback.failure.is_none() && state.hold.is_in_force(state.workload())
+    }
+
+    /// Reports the slots of the present batch that were released, and what the controller did beside the plan: pods on the
+    /// new revision that are in no batch, or where pods are only counted, another number of them.
+    fn observe_slots(&mut self, state: &State<'_>, reports: &mut Vec<StepReport>) {
+        let (wanted, counts_pods) = (state.slots.len(), state.mechanism.counts_pods());
+        if let Some(from) = self.wanted.replace(wanted).filter(|from| *from != wanted && counts_pods) {
+            reports.push(StepReport::Scaled { from: as_number(from), to: as_number(wanted) });
+            self.known = None; // other pods have the numbers
+        }
+        let Some(known) = &mut self.known else {
+            let known = state.slots.iter().filter(|slot| !slot.state.is_held());
+            self.known = Some(known.map(|slot| slot.key.clone()).collect());
+            return;
+        };
+        let is_new = |slot: &&Slot<'_>| {
+            let is_of_plan = slot.state.is_updated() || !slot.state.is_held() && state.is_in_batch(slot);
+            is_of_plan && known.insert(slot.key.clone())
+        };
+        let (of_batch, others): (Vec<_>, Vec<_>) =
+            state.slots.iter().filter(is_new).partition(|slot| slot.batch.is_some());
+        if let Some(batch) = state.present_batch.filter(|_| self.has_stage(state)) {
+            let released = of_batch.into_iter().map(Slot::label);
+            reports.extend(released.map(|slot| StepReport::Released { batch: batch.number, slot }));
+        }
+        // After another client changed the template, pods that never moved may count as updated.
+        if !others.is_empty() && !counts_pods && state.plan.is_for_live_template(state.workload()) {
+            reports.push(StepReport::AddedByController(others.into_iter().map(Slot::label).collect()));
+        }
     }
 
     /// Records how many pods are rolled back. Returns the report of a new rollback.
@@ -155,12 +241,6 @@ impl Memory {
             reports: reports.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }).collect(),
             tasks: tasks.into_iter().map(Request::ReadLog).collect(),
         }
-    }
-
-    /// Decides what to do for the check of a batch whose slots are healthy; none if it passed, or if nothing is to do now.
-    pub(super) fn next_check(&self, state: &State<'_>, batch: usize) -> Option<Action> {
-        let check = state.pace().check.as_ref()?;
-        self.batch.check.next(check, batch, &self.soak, self.healthy(state), state.now.elapsed)
     }
 
     /// Returns when the check is to run during the soak.

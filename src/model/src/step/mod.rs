@@ -6,21 +6,23 @@
 //! on an event:
 //!     receive the event                           answers.rs, world.rs
 //!     state = the observation, the plan in its annotation, and the pod slots    state.rs
-//!     report what changed                         reporter.rs
+//!     record and report what changed              memory.rs
 //!     if no request is in flight:
-//!         action = reconcile(state, memory)       reconcile.rs; the rules of a batch are in batch.rs, what releases its
+//!         step = decide(state, memory)            decide.rs; the rules of a batch are in batch.rs, what releases its
 //!                                                 pods in hold/mechanism/
-//!         perform the action                      engine.rs: one write, or one wave of guarded deletions;
-//!                                                 a refresh, if the observation is not fresh
+//!         perform the step                        engine.rs: one write, or one wave of guarded deletions;
+//!                                                 a refresh, if the event was none
 //! ```
 //!
-//! Watches, timers and finished requests only wake the loop: an action that they suggest is decided again on
+//! Watches, timers and finished requests only wake the loop: a step that they suggest is decided again on
 //! a fresh observation before it is executed. What a process measures itself (`memory.rs`) can be lost at any time;
 //! then it waits longer.
 
-mod action;
 mod answers;
 mod batch;
+mod batch_view;
+mod decide;
+mod decision;
 mod engine;
 mod event;
 mod failure;
@@ -28,9 +30,7 @@ mod memory;
 mod obstacle;
 mod outcome;
 mod ownership;
-mod reconcile;
 mod refusals;
-mod reporter;
 mod soak;
 mod start;
 mod view;
@@ -40,8 +40,9 @@ mod world;
 mod tests;
 
 pub use crate::hold::slot::{SlotState, SlotView};
+pub use batch_view::{BatchStage, BatchView};
 pub use engine::Stepper;
-pub use event::{BatchStage, BatchView, Origin, Reply, Request, StepOptions, StepReport};
+pub use event::{Origin, Reply, Request, StepOptions, StepReport};
 pub use outcome::{RollbackOutcome, StepOutcome, StopReason};
 pub use view::{FurtherBatches, PlanView, preview};
 

@@ -3,8 +3,10 @@
 //! The process remembers the annotation that it stored last, and its writes without a response. An observation shows
 //! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
+use std::time::Duration;
+
 use super::event::Write;
-use super::outcome::StopReason;
+use super::outcome::{StepOutcome, StopReason};
 use crate::api::patch::{FieldPath, Patch};
 use crate::change::undo::is_live;
 use crate::change::write_result::Conflict;
@@ -19,10 +21,24 @@ use crate::text::json::go_json;
 pub(super) struct Ownership {
     /// The lock as this process writes it, without a time.
     pub(super) own: Lock,
-    /// The last write that is stored; none before the lock is acquired, and after the plan ended.
-    stored: Option<Write>,
+    pub(super) lock: LockState,
     /// Writes without a response. The server may have stored one of them, or may store it later.
     pub(super) unanswered_writes: Vec<Write>,
+}
+
+/// How far a command is with its lock.
+#[derive(Debug, Default)]
+pub(super) enum LockState {
+    /// It has not acquired it.
+    #[default]
+    NotAcquired,
+    /// This is the last write that is stored. Another process may have taken the lock over since.
+    Held(Write),
+    /// It has its outcome since this time. It has still to release the lock that this write stored; if it ended its plan, there
+    /// is none, and its controller has still to observe that and to complete the update.
+    Releasing { outcome: StepOutcome, since: Duration, stored: Option<Write> },
+    /// It ended, whether or not the lock is released.
+    Released(StepOutcome),
 }
 
 impl Ownership {
@@ -35,21 +51,52 @@ impl Ownership {
         lock.holder == self.own.holder
     }
 
-    /// Whether the last stored write of this process stored a plan: it acquired the lock, which another process may have
-    /// taken over since.
-    pub(super) fn has_acquired_lock(&self) -> bool {
-        self.stored.is_some()
+    /// Whether this process has acquired the lock, and has no outcome. Another process may have taken it over since.
+    pub(super) fn is_stepping(&self) -> bool {
+        matches!(self.lock, LockState::Held(_))
+    }
+
+    /// Whether the command has its outcome, so that nothing but its lock is written any more.
+    pub(super) fn has_outcome(&self) -> bool {
+        matches!(self.lock, LockState::Releasing { .. } | LockState::Released(_))
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        matches!(self.lock, LockState::Released(_))
+    }
+
+    /// Returns the last write that is stored; none before the lock is acquired, and after the plan ended.
+    fn stored(&self) -> Option<&Write> {
+        match &self.lock {
+            LockState::Held(write) => Some(write),
+            LockState::Releasing { stored, .. } => stored.as_ref(),
+            LockState::NotAcquired | LockState::Released(_) => None,
+        }
     }
 
     /// Whether a write of this process with its lock is stored, or may be.
     pub(super) fn may_hold_lock(&self) -> bool {
-        self.stored.is_some() || !self.unanswered_writes.is_empty()
+        self.stored().is_some() || !self.unanswered_writes.is_empty()
     }
 
     /// Records that a write is stored. Earlier writes without a response can only fail from now on.
     pub(super) fn record_stored(&mut self, write: &Write) {
-        self.stored = write.hold.is_some().then(|| write.clone());
+        let new = write.hold.is_some().then(|| write.clone());
+        match &mut self.lock {
+            LockState::Releasing { stored, .. } => *stored = new,
+            lock => *lock = new.map_or(LockState::NotAcquired, LockState::Held),
+        }
         self.unanswered_writes.clear();
+    }
+
+    /// Records that the command has this outcome, and has still to release its lock.
+    pub(super) fn begin_release(&mut self, outcome: StepOutcome, now: Duration) {
+        self.lock = match std::mem::take(&mut self.lock) {
+            LockState::NotAcquired => LockState::Releasing { outcome, since: now, stored: None },
+            LockState::Held(write) => LockState::Releasing { outcome, since: now, stored: Some(write) },
+            LockState::Releasing { since, stored, .. } => LockState::Releasing { outcome, since, stored },
+            released @ LockState::Released(_) => released,
+        };
     }
 
     /// Returns the write without a response that the observation shows to be stored.
@@ -65,7 +112,7 @@ impl Ownership {
 
     /// Returns the external change to a field that the plan relies on, if there is one.
     pub(super) fn external_change(&self, observed: &Observation) -> Option<StopReason> {
-        let (stored, now) = (self.stored.as_ref()?, &observed.workload);
+        let (stored, now) = (self.stored()?, &observed.workload);
         let hold = stored.hold.as_ref()?;
         let is_template_kept = hold.is_for_live_template(now);
         let is_held = hold.holds_nothing()

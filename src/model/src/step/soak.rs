@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::action::Action;
-use super::event::StepReport;
+use super::decision::Step;
+use super::event::{Request, StepReport};
 use crate::engine::Now;
 use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
 use crate::hold::slot::{Slot, SlotState};
@@ -162,7 +162,7 @@ impl CheckMemory {
 
     /// Decides what to do for the check of a batch whose slots have been `healthy` for this long: run it, fail the batch, or
     /// wait for it after the soak. None if it passed, and during the soak if nothing is to do now. A run counts as the last
-    /// one if it ended after the soak, and if no pod was disturbed since it began.
+    /// one if it ended after the soak, and if no pod was disturbed since it began. `run` is the request to run it.
     pub(super) fn next(
         &self,
         check: &Check,
@@ -170,26 +170,28 @@ impl CheckMemory {
         soak: &Soak,
         healthy: Duration,
         now: Duration,
-    ) -> Option<Action> {
+        run: impl Fn() -> Request,
+    ) -> Option<Step> {
+        let run = || Step::Ask(run());
         let limit = check.watch.map_or(1, |watch| watch.failures.get());
         let is_due = || self.due(check.watch, healthy, now).is_some_and(|due| now >= due);
-        let wait = || soak.over_since.map(|_| Action::Wait);
+        let wait = || soak.over_since.map(|_| Step::Wait(None));
         match (self.begun, self.ended) {
             (Some(_), None) => wait(),
             (_, Some((_, result))) if result != CheckResult::Passed && self.failures >= limit => {
                 let batch = Some(batch);
-                Some(Action::Fail(BatchFailure::Check { batch, result, failures: self.failures }))
+                Some(Step::Fail(BatchFailure::Check { batch, result, failures: self.failures }))
             }
             // A check that failed is repeated after its interval, also at the end of the soak.
             _ if self.failures > 0 && !is_due() => wait(),
-            _ if self.failures > 0 => Some(Action::RunCheck),
+            _ if self.failures > 0 => Some(run()),
             (Some(begun), Some((ended, _)))
                 if soak.over_since.is_some_and(|over| over <= ended)
                     && soak.last_unhealthy.is_none_or(|last| last <= begun) =>
             {
                 None
             }
-            _ => (soak.over_since.is_some() || is_due()).then_some(Action::RunCheck),
+            _ => (soak.over_since.is_some() || is_due()).then(run),
         }
     }
 
@@ -221,8 +223,8 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    fn failed(result: CheckResult, failures: u32) -> Action {
-        Action::Fail(BatchFailure::Check { batch: Some(1), result, failures })
+    fn failed(result: CheckResult, failures: u32) -> Step {
+        Step::Fail(BatchFailure::Check { batch: Some(1), result, failures })
     }
 
     /// A check that watches a soak of 60s every 30s, and may fail once; its runs begin and end at these times.
@@ -233,7 +235,7 @@ mod tests {
             digest: String::new(),
             watch: Some(CheckWatch { every: seconds(30), failures: NonZeroU32::new(2).unwrap() }),
         };
-        let (wait, run) = (|| Some(Action::Wait), || Some(Action::RunCheck));
+        let (wait, run) = (|| Some(Step::Wait(None)), || Some(Step::Ask(Request::Refresh)));
         for (runs, now, over, expected) in [
             (&[][..], 29, None, None),
             (&[], 30, None, run()),
@@ -263,7 +265,7 @@ mod tests {
                 memory.record(*result, seconds(*ended));
             }
             let soak = Soak { over_since: over.map(seconds), ..Soak::default() };
-            let next = memory.next(&check, 1, &soak, seconds(now), seconds(now));
+            let next = memory.next(&check, 1, &soak, seconds(now), seconds(now), || Request::Refresh);
             assert_eq!(next, expected, "{runs:?} at {now}");
         }
     }
@@ -275,16 +277,17 @@ mod tests {
         let next = |memory: &CheckMemory, last_unhealthy: Option<u64>, over: Option<u64>, now: u64| {
             let (last_unhealthy, over_since) = (last_unhealthy.map(seconds), over.map(seconds));
             let soak = Soak { last_unhealthy, over_since, ..Soak::default() };
-            memory.next(&check, 1, &soak, seconds(5), seconds(now))
+            memory.next(&check, 1, &soak, seconds(5), seconds(now), || Request::Refresh)
         };
         assert_eq!(next(&memory, None, None, 9), None);
-        assert_eq!(next(&memory, Some(9), Some(10), 10), Some(Action::RunCheck));
+        let run = || Some(Step::Ask(Request::Refresh)); // stands for the check
+        assert_eq!(next(&memory, Some(9), Some(10), 10), run());
         memory.begin(seconds(10));
-        assert_eq!(next(&memory, Some(9), Some(10), 11), Some(Action::Wait));
+        assert_eq!(next(&memory, Some(9), Some(10), 11), Some(Step::Wait(None)));
         memory.record(CheckResult::Passed, seconds(12));
         assert_eq!(next(&memory, Some(9), Some(10), 13), None);
         // A pod restarted during the check, or after it.
-        assert_eq!(next(&memory, Some(11), Some(11), 13), Some(Action::RunCheck));
+        assert_eq!(next(&memory, Some(11), Some(11), 13), run());
         assert_eq!(next(&memory, Some(13), None, 13), None);
         memory.begin(seconds(14));
         memory.record(FAILED, seconds(15));

@@ -1,7 +1,7 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
-use super::action::Action;
 use super::batch::{between_batches, check_without_batch};
+use super::decision::Step;
 use super::event::{Origin, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::obstacle::own_partition_reached;
@@ -179,29 +179,29 @@ pub(super) fn acquire(
     observed: &Observation,
     memory: &Memory,
     now: Now,
-) -> Action {
+) -> Step {
     let (hold, origin) = match prepare_plan(options, observed) {
         Ok(prepared) => prepared,
-        Err(outcome) => return Action::End(outcome),
+        Err(outcome) => return Step::End(outcome),
     };
     let lock = foreign_lock(options, &hold);
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
-        return Action::stop(StopReason::Locked(lock));
+        return Step::stop(StopReason::Locked(lock));
     }
     let begin = || {
         let state = state_of(observed, cluster.nodes(), &hold, now)?;
-        if let Some(action) = wait_or_end(&state, origin, memory)? {
-            return Ok(action);
+        if let Some(step) = wait_or_end(&state, origin, memory)? {
+            return Ok(step);
         }
         acquire_lock(&memory.ownership.own, &state, origin)
     };
-    begin().unwrap_or_else(|error| Action::End(StepOutcome::Error(error)))
+    begin().unwrap_or_else(|error| Step::End(StepOutcome::Error(error)))
 }
 
-/// Returns the action if the plan cannot begin yet, or has nothing to release.
-fn wait_or_end(state: &State<'_>, origin: Origin, memory: &Memory) -> Result<Option<Action>> {
+/// Returns the step if the plan cannot begin yet, or has nothing to release.
+fn wait_or_end(state: &State<'_>, origin: Origin, memory: &Memory) -> Result<Option<Step>> {
     if !state.is_change_observed() {
-        return Ok(Some(Action::wait_for("the controller to observe the change")));
+        return Ok(Some(Step::wait_for("the controller to observe the change")));
     }
     if state.plan.rolling_back {
         return Ok(None);
@@ -209,26 +209,26 @@ fn wait_or_end(state: &State<'_>, origin: Origin, memory: &Memory) -> Result<Opt
     check_node_flags(state)?;
     let is_held = origin != Origin::Free || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
-        return Ok(Some(Action::stop(StopReason::NoReplicas)));
+        return Ok(Some(Step::stop(StopReason::NoReplicas)));
     }
     if !has_to_end(origin, state.workload()) && !state.slots.iter().any(Slot::is_outdated) {
         let outcome = nothing_to_release(state);
         let check = check_without_batch(state, memory).filter(|_| outcome == StepOutcome::NothingOutdated);
         return Ok(Some(match check {
-            Some(Action::Fail(failure)) => {
-                Action::End(StepOutcome::Failed { failure: Some(failure), rollback: None })
+            Some(Step::Fail(failure)) => {
+                Step::End(StepOutcome::Failed { failure: Some(failure), rollback: None })
             }
-            Some(action) => action,
-            None => Action::End(outcome),
+            Some(step) => step,
+            None => Step::End(outcome),
         }));
     }
     // A command that has nothing to release does not change a pause.
     let next = (origin == Origin::Pause).then(|| between_batches(state, memory));
-    Ok(next.filter(|action| matches!(action, Action::End(_))))
+    Ok(next.filter(|step| matches!(step, Step::End(_))))
 }
 
 /// Returns the write that stores the plan with the lock of this process.
-fn acquire_lock(own: &Lock, state: &State<'_>, origin: Origin) -> Result<Action> {
+fn acquire_lock(own: &Lock, state: &State<'_>, origin: Origin) -> Result<Step> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, origin)?;
     let mut hold = state.hold.clone();
@@ -252,7 +252,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, origin: Origin) -> Result<Action>
     }
     hold.lock = Some(own.written_at(now.stamp()));
     let fields = fields_to_write(&hold, workload);
-    Ok(Action::write_plan(Then::AcquireLock(reports), hold, fields, workload))
+    Ok(Step::write_plan(Then::AcquireLock(reports), hold, fields, workload))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::batch::{FutureBatches, next, obstacle};
-use super::event::{BatchStage, BatchView, Origin, StepOptions};
+use super::batch_view::{BatchStage, BatchView, slots_by_key};
+use super::event::{Origin, StepOptions};
 use super::memory::Memory;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
@@ -17,7 +18,7 @@ use crate::change::effect::UpdatedPods;
 use crate::engine::Now;
 use crate::hold::mechanism::State;
 use crate::hold::mechanism::deletions::check_node_flags;
-use crate::hold::plan::{Hold, Pace, PlannedBatch, Reach};
+use crate::hold::plan::{Hold, Pace, Reach};
 use crate::hold::slot::{Slot, SlotState, max_unavailable, own_limit};
 use crate::observation::Observation;
 use crate::revision::Revision;
@@ -84,8 +85,8 @@ pub struct FurtherBatches {
 /// The most future batches in a view.
 const MOST_BATCHES: usize = 10;
 
-/// Returns the state of a plan. `observed` has the batches that this process observed.
-pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedBatch]) -> PlanView {
+/// Returns the state of a plan.
+pub(super) fn plan_view(state: &State<'_>, memory: &Memory) -> PlanView {
     let (plan, pace) = (state.plan, state.pace());
     let by_key = slots_by_key(state);
     let (coming, further) = coming(state, &by_key);
@@ -95,16 +96,16 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let last = plan.last_batch.as_ref();
-    let earlier = observed.iter().filter(|batch| last.is_some_and(|last| batch.number < last.number));
+    let earlier = memory.batches.iter().filter(|batch| last.is_some_and(|last| batch.number < last.number));
     let last = last.filter(|last| last.done || state.present_batch.is_some());
     let begun = earlier.chain(last).map(|planned| {
         let batch_stage = if state.present_batch.is_some_and(|present| present.number == planned.number) {
-            stage(state, memory)
+            memory.stage(state)
         } else {
             let slots = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied());
             BatchStage::Done { healthy: Soak::default().healthy(slots, state.now) } // by the timestamps of pods
         };
-        batch_of(planned, pace, &by_key, batch_stage)
+        BatchView::among(state, planned, &by_key, batch_stage)
     });
     // No slot is left of a batch whose pods or nodes were removed, perhaps before it was done.
     let begun = begun.filter(|batch| !batch.slots.is_empty());
@@ -142,39 +143,6 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedB
     }
 }
 
-/// Returns the stage of the present batch.
-pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
-    let is_soaked = memory.soak.over_since.is_some();
-    match state.is_moving() {
-        true => BatchStage::Updating,
-        false if is_soaked && memory.batch.check.begun.is_some() => BatchStage::Checking,
-        false => BatchStage::Soaking { healthy: memory.healthy(state), of: memory.soak_length(state) },
-    }
-}
-
-fn slots_by_key<'s>(state: &'s State<'_>) -> HashMap<&'s str, &'s Slot<'s>> {
-    state.slots.iter().map(|slot| (slot.key.as_str(), slot)).collect()
-}
-
-/// Returns a batch with the state of its slots.
-pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
-    batch_of(planned, state.pace(), &slots_by_key(state), batch_stage)
-}
-
-fn batch_of(
-    planned: &PlannedBatch,
-    pace: &Pace,
-    by_key: &HashMap<&str, &Slot<'_>>,
-    stage: BatchStage,
-) -> BatchView {
-    let slots: Vec<_> = planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
-    let group = slots.first().and_then(|slot| slot.group.as_ref()).zip(pace.order.as_ref());
-    // Without the prefix of the label, which would take the room of the nodes.
-    let group = group.map(|(value, label)| format!("{}={value}", label.rsplit('/').next().unwrap_or(label)));
-    let slots = slots.into_iter().map(Slot::view).collect();
-    BatchView { number: planned.number, is_canary: planned.canary, group, slots, stage }
-}
-
 /// Returns the next future batches, as if each one succeeded, and counts the others. The time is linear in the slots,
 /// because a plan of a large cluster has a thousand batches.
 fn coming(state: &State<'_>, by_key: &HashMap<&str, &Slot<'_>>) -> (Vec<BatchView>, FurtherBatches) {
@@ -188,7 +156,7 @@ fn coming(state: &State<'_>, by_key: &HashMap<&str, &Slot<'_>>) -> (Vec<BatchVie
     loop {
         match future.next(Some(reach)) {
             Ok(Some(next)) if batches.len() < MOST_BATCHES => {
-                batches.push(batch_of(&next, state.pace(), by_key, BatchStage::Waiting));
+                batches.push(BatchView::among(state, &next, by_key, BatchStage::Waiting));
             }
             Ok(Some(next)) => {
                 let size = Some(next.slots.len());
@@ -225,7 +193,7 @@ pub fn preview(
     }
     Ok(PlanView {
         stops: foreign_lock(options, &hold).map(StopReason::Locked).or_else(|| stops(&state)),
-        ..plan_view(&state, &Memory::default(), &[])
+        ..plan_view(&state, &Memory::default())
     })
 }
 

@@ -19,9 +19,9 @@ use crate::kind::fields::HoldFields;
 use crate::kind::{Workload, strategy};
 use crate::observation::Observation;
 use crate::revision::Revisions;
-use crate::step::action::Action;
 use crate::step::batch::FutureBatches;
 use crate::step::batch::continue_batch;
+use crate::step::decision::Step;
 use crate::step::memory::Memory;
 use crate::step::view::plan_view;
 use crate::step::{FurtherBatches, Request};
@@ -340,7 +340,7 @@ fn the_rest_of_a_batch_is_deleted_without_a_pause() {
     memory.batch.last_wave = Some(Duration::ZERO);
     let batch = fixture.plan.last_batch.as_ref().unwrap();
     let action = continue_batch(&fixture.state(), &memory, batch);
-    assert!(matches!(&action, Action::Ask(Request::Delete { pods, .. }) if pods.len() == 1), "{action:?}");
+    assert!(matches!(&action, Step::Ask(Request::Delete { pods, .. }) if pods.len() == 1), "{action:?}");
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     fixture.plan.pace.batch_size = BatchSize::By(Amount::Pods(1));
     let mut state = fixture.state();
     state.mechanism = &COUNTING;
-    let view = plan_view(&state, &Memory::default(), &[]);
+    let view = plan_view(&state, &Memory::default());
     let batches =
         view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.label).collect()));
     let expected = names.iter().step_by(2).enumerate().map(|(index, name)| (index + 1, vec![name])).take(10);

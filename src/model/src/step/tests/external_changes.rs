@@ -52,6 +52,16 @@ fn an_external_change_stops_the_plan() {
     assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 }
 
+/// The goal is reached, and the pods that remain are not held any more.
+#[test]
+fn a_hold_that_ends_before_the_lock_is_released_is_an_external_change() {
+    let mut fixture = StepperFixture::of(StepOptions::default(), FakeCluster::paused(4));
+    fixture.ends_hold_before_release = true;
+    let end = fixture.run();
+    assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
+    assert_eq!(fixture.cluster.hold().and_then(|hold| hold.get("lock").cloned()), None);
+}
+
 /// A write that is tried again would store the change as if this process had made it.
 #[test]
 fn an_external_change_is_detected_before_a_write_is_tried_again() {

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::fake_cluster::FakeCluster;
 use super::observation::watched;
 use crate::change::write_result::{DeletionResult, WriteResult};
@@ -10,6 +12,7 @@ use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef, TargetId};
 use crate::error::{Error, ErrorKind};
 use crate::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
 use crate::step::memory::Memory;
+use crate::step::request::Then;
 use crate::step::*;
 
 /// The only target.
@@ -46,6 +49,8 @@ pub(super) struct StepperFixture {
     pub(super) loses_answers: bool,
     /// Whether the server answers every write with 500 and executes none, as with an admission webhook that is down.
     pub(super) fails_writes: bool,
+    /// Whether another client ends the hold before the lock is released.
+    pub(super) ends_hold_before_release: bool,
     /// Whether watches deliver no more events.
     pub(super) loses_events: bool,
     /// Whether the write of a rollback gets no response.
@@ -108,6 +113,7 @@ impl StepperFixture {
             is_away: false,
             loses_answers: false,
             fails_writes: false,
+            ends_hold_before_release: false,
             loses_events: false,
             holds_rollback: false,
             dies_at: None,
@@ -200,7 +206,12 @@ impl StepperFixture {
             {
                 Vec::new()
             }
-            Request::Patch(patch) => vec![Reply::Written(self.cluster.write(&patch.patch))],
+            Request::Patch(patch) => {
+                if patch.then == Then::Unlock && std::mem::take(&mut self.ends_hold_before_release) {
+                    self.cluster.change("/spec/updateStrategy", json!({"type": "RollingUpdate"}));
+                }
+                vec![Reply::Written(self.cluster.write(&patch.patch))]
+            }
             Request::Delete { pods, .. } if self.holds_deletions => {
                 self.wave = pods;
                 Vec::new()

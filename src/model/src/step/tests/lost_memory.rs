@@ -7,6 +7,13 @@ use super::fixture::{StepperFixture, all_by, seconds};
 use crate::hold::plan::{Amount, BatchFailure, OnFailure};
 use crate::step::*;
 
+/// Returns the batches that began. A process also forgets which ones it has reported.
+fn begun_once(fixture: &StepperFixture) -> Vec<String> {
+    let mut begun = fixture.begun();
+    begun.dedup();
+    begun
+}
+
 #[test]
 fn a_process_that_forgets_its_memory_after_every_action_completes_the_plan() {
     let mut options = all_by(2);
@@ -15,7 +22,7 @@ fn a_process_that_forgets_its_memory_after_every_action_completes_the_plan() {
     let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     fixture.forgets = true;
     assert_eq!(fixture.run(), StepOutcome::Complete);
-    assert_eq!(fixture.begun(), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
+    assert_eq!(begun_once(&fixture), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
     assert_eq!((fixture.cluster.on(2), fixture.cluster.hold()), (5, None));
     assert!(fixture.elapsed() > 3 * 30, "every batch soaked: {}", fixture.elapsed());
 }
@@ -47,7 +54,7 @@ fn a_process_that_forgets_its_memory_after_every_wave_completes_the_plan_of_a_da
     options.pace.soak = Some(seconds(30));
     let mut fixture = daemon_set(options);
     assert_eq!(fixture.run(), StepOutcome::Complete);
-    assert_eq!(fixture.begun(), ["1 canary n0", "2 n1 n2 n3 n4 n5", "3 n6 n7 n8 n9"]);
+    assert_eq!(begun_once(&fixture), ["1 canary n0", "2 n1 n2 n3 n4 n5", "3 n6 n7 n8 n9"]);
     assert_eq!((fixture.cluster.on(2), fixture.cluster.hold()), (10, None));
     assert!(fixture.elapsed() > 3 * 30, "every batch soaked: {}", fixture.elapsed());
     assert_eq!(fixture.cluster.object["spec"]["updateStrategy"]["type"], "RollingUpdate");

@@ -13,7 +13,7 @@ use crate::hold::slot::tests::{NOW, held_by_plan};
 use crate::kind::Workload;
 use crate::observation::Observation;
 use crate::revision::Revisions;
-use crate::step::action::Action;
+use crate::step::decision::Step;
 use crate::step::failure::decide_failure;
 use crate::step::memory::Memory;
 use crate::step::{StepOutcome, StopReason, state_of};
@@ -71,8 +71,8 @@ fn a_batch_that_is_scaled_up_times_out_for_its_own_pods_only() {
                 decision = decide_failure(&state, &memory, state.present_batch.unwrap());
             }
             let found = match decision {
-                Some(Action::Fail(BatchFailure::TimedOut { batch: 2, pods, .. })) => (true, pods),
-                Some(Action::End(StepOutcome::Stopped(StopReason::Unhealthy { pods, .. }))) => {
+                Some(Step::Fail(BatchFailure::TimedOut { batch: 2, pods, .. })) => (true, pods),
+                Some(Step::End(StepOutcome::Stopped(StopReason::Unhealthy { pods, .. }))) => {
                     (false, pods.into_iter().map(|(pod, _)| pod).collect())
                 }
                 other => panic!("{replicas} {pods:?} {scaled_at}: {other:?}"),
@@ -100,7 +100,7 @@ fn a_quota_that_refuses_only_the_pods_of_a_scale_up_fails_no_batch() {
             decide_failure(&state, &memory, state.present_batch.unwrap())
         });
         let id = decisions.map(|decision| match decision {
-            Some(Action::Fail(BatchFailure::Cause { batch: Some(2), id, .. })) => Some(id),
+            Some(Step::Fail(BatchFailure::Cause { batch: Some(2), id, .. })) => Some(id),
             None => None,
             other => panic!("{is_healthy}: {other:?}"),
         });

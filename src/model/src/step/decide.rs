@@ -1,12 +1,13 @@
 //! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
-use super::action::Action;
 use super::batch::{between_batches, continue_batch};
+use super::decision::Step;
 use super::event::{Request, StepOptions, Then};
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
 use super::mechanism_of;
 use super::memory::Memory;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
+use super::ownership::LockState;
 use super::start::acquire;
 use super::world::World;
 use crate::engine::{Now, PodRef};
@@ -19,7 +20,8 @@ use crate::kind::verdict::RolloutState;
 use crate::observation::Observation;
 use crate::status::verdict;
 
-/// Decides what to do next. The first rule that applies wins:
+/// Decides what to do next, on the plan in the annotation, if it is readable. A command that has its outcome releases its lock.
+/// Otherwise the first rule that applies wins:
 ///
 /// 1. The workload is being deleted: stop, because its controller replaces no pod any more.
 /// 2. This process never acquired the lock: [acquire] it, or end.
@@ -35,18 +37,21 @@ use crate::status::verdict;
 /// 11. The controller waits for a broken pod that it does not replace: delete it, once nothing else moves.
 /// 12. A batch is in progress: [continue](continue_batch) it.
 /// 13. Otherwise: [end, or begin the next batch](between_batches).
-pub(super) fn reconcile(
-    options: &StepOptions,
+pub(super) fn decide(
     cluster: &World,
     state: Option<&State<'_>>,
     memory: &Memory,
+    options: &StepOptions,
     now: Now,
-) -> Action {
-    let Some(observed) = cluster.observed() else { return Action::wait_for("the workload to be readable") };
-    if let Some(error) = being_deleted(&observed.workload) {
-        return Action::End(cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error)));
+) -> Step {
+    if let LockState::Releasing { outcome, .. } = &memory.ownership.lock {
+        return unlock(cluster, outcome, memory);
     }
-    if !memory.ownership.has_acquired_lock() {
+    let Some(observed) = cluster.observed() else { return Step::wait_for("the workload to be readable") };
+    if let Some(error) = being_deleted(&observed.workload) {
+        return Step::End(cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error)));
+    }
+    if !memory.ownership.is_stepping() {
         return acquire(options, cluster, observed, memory, now);
     }
     if let Some(reason) = memory.ownership.external_change(observed) {
@@ -55,9 +60,9 @@ pub(super) fn reconcile(
     let Some(state) = state else {
         return match mechanism_of(&observed.workload) {
             // Never: what this process stored is readable, and another annotation is an external change.
-            Ok(_) => Action::wait_for("the plan to be readable"),
+            Ok(_) => Step::wait_for("the plan to be readable"),
             // Another client scaled it beyond what `step` works with.
-            Err(error) => Action::End(cut_short(memory, error.to_string(), StepOutcome::Error(error))),
+            Err(error) => Step::End(cut_short(memory, error.to_string(), StepOutcome::Error(error))),
         };
     };
     if state.plan.rolling_back {
@@ -67,25 +72,25 @@ pub(super) fn reconcile(
         return after_failure(state, memory, failure);
     }
     if observed.pods.is_none() {
-        return Action::wait_for("the pods to be readable again");
+        return Step::wait_for("the pods to be readable again");
     }
     let failure = state
         .present_batch
         .map_or_else(|| decide_late_failure(state, memory), |batch| decide_failure(state, memory, batch));
-    if let Some(action) = failure {
-        return action;
+    if let Some(step) = failure {
+        return step;
     }
     if !state.is_change_observed() {
-        return Action::wait_for("the controller to observe the change");
+        return Step::wait_for("the controller to observe the change");
     }
     if state.has_no_replicas() {
-        return Action::stop(StopReason::NoReplicas);
+        return Step::stop(StopReason::NoReplicas);
     }
     if let Some(pod) = memory.stuck_pods.next(observed, now.elapsed) {
-        return Action::Ask(Request::DeleteStuck(PodRef::of(pod)));
+        return Step::Ask(Request::DeleteStuck(PodRef::of(pod)));
     }
     if memory.stuck_pods.due().is_some() {
-        return Action::Wait; // a stuck pod is deleted once nothing moves
+        return Step::Wait(None); // a stuck pod is deleted once nothing moves
     }
     match state.present_batch {
         Some(batch) => continue_batch(state, memory, batch),
@@ -100,7 +105,7 @@ fn being_deleted(workload: &Workload) -> Option<Error> {
 }
 
 /// Stops the plan after an external change.
-fn stop_after_change(cluster: &World, memory: &Memory, reason: StopReason) -> Action {
+fn stop_after_change(cluster: &World, memory: &Memory, reason: StopReason) -> Step {
     let workload = cluster.workload();
     let why = match &reason {
         StopReason::Paused => "the plan was paused meanwhile".to_owned(),
@@ -112,7 +117,7 @@ fn stop_after_change(cluster: &World, memory: &Memory, reason: StopReason) -> Ac
         }
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),
     };
-    Action::End(cut_short(memory, why, StepOutcome::Stopped(reason)))
+    Step::End(cut_short(memory, why, StepOutcome::Stopped(reason)))
 }
 
 /// Returns the outcome of a command that must stop: that of its rollback, if a batch failed before.
@@ -129,19 +134,17 @@ pub(super) fn cut_short(memory: &Memory, why: String, outcome: StepOutcome) -> S
 }
 
 /// Decides after a failed batch: hold, or roll back.
-fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Action {
+fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Step {
     match state.pace().on_failure {
         OnFailure::Undo => roll_back(state, memory, failure),
-        OnFailure::Hold => {
-            Action::End(StepOutcome::Failed { failure: Some(failure.clone()), rollback: None })
-        }
+        OnFailure::Hold => Step::End(StepOutcome::Failed { failure: Some(failure.clone()), rollback: None }),
     }
 }
 
 /// Releases the lock at the end of a command. After the end of the plan, waits until the controller has observed that, so
 /// that the next command does not read counters from before, and has completed the update: that of a Deployment removes
 /// the last outdated pods only then.
-pub(super) fn unlock(cluster: &World, outcome: &StepOutcome, memory: &Memory) -> Action {
+fn unlock(cluster: &World, outcome: &StepOutcome, memory: &Memory) -> Step {
     // The goal is reached, but another client ended the hold before the lock was released.
     if matches!(outcome, StepOutcome::Reached { .. })
         && let Some(reason @ StopReason::Changed { .. }) =
@@ -158,14 +161,14 @@ pub(super) fn unlock(cluster: &World, outcome: &StepOutcome, memory: &Memory) ->
         };
         return match cluster.observed() {
             Some(observed) if has_ended_plan && !is_done(observed) => {
-                Action::wait_for("the controller to complete the update")
+                Step::wait_for("the controller to complete the update")
             }
-            _ => Action::EndNow(outcome.clone()),
+            _ => Step::End(outcome.clone()),
         };
     };
     // Another client ended the hold, and the annotation still has the originals of the fields that it did not write.
     if left_fields(cluster.workload()).is_some() {
-        return Action::write(Then::Unlock, hold.ending(cluster.workload()), None);
+        return Step::write(Then::Unlock, hold.ending(cluster.workload()), None);
     }
     let mut hold = hold.clone();
     hold.lock = None;
@@ -175,7 +178,7 @@ pub(super) fn unlock(cluster: &World, outcome: &StepOutcome, memory: &Memory) ->
             plan.failure = failure.stored(); // also after a signal
         }
     }
-    Action::write_plan(Then::Unlock, hold, None, cluster.workload())
+    Step::write_plan(Then::Unlock, hold, None, cluster.workload())
 }
 
 #[cfg(test)]
@@ -211,7 +214,7 @@ mod tests {
             cluster.apply(Observation::of_alone(Workload::of_json(&object).unwrap()));
             let memory = Memory { ownership: Ownership::new(lock.clone()), ..Memory::default() };
             match unlock(&cluster, &StepOutcome::Stopped(StopReason::Paused), &memory) {
-                Action::Ask(Request::Patch(write)) => write,
+                Step::Ask(Request::Patch(write)) => write,
                 other => panic!("{other:?}"),
             }
         };
@@ -241,8 +244,8 @@ mod tests {
             let revisions = Revisions::of(&workload, Object::read(replica_set));
             let mut cluster = World::new(workload.clone());
             cluster.apply(Observation { workload, revisions, pods: Some(Vec::new()), events: None });
-            let action = unlock(&cluster, &outcome, &Memory::default());
-            assert_eq!(matches!(action, Action::EndNow(_)), ends, "{replicas} {outcome:?}");
+            let step = unlock(&cluster, &outcome, &Memory::default());
+            assert_eq!(matches!(step, Step::End(_)), ends, "{replicas} {outcome:?}");
         }
     }
 }
