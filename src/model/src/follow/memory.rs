@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::cause_ledger::CauseLedger;
 use super::options::{ExpectedRevision, FollowOptions, GoalState};
-use super::progress::{EtaEstimator, ProgressClock, Stability};
+use super::progress::{EtaEstimator, Stability};
 use super::report::{CauseChange, FollowRequest, Outcome, Report};
 use crate::cause::container_logs::LogRef;
 use crate::cause::{Cause, causes_of, stuck_if};
 use crate::engine::{Effects, Now};
 use crate::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::observation::Observation;
+use crate::settle::ProgressClock;
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]

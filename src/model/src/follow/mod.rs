@@ -29,7 +29,6 @@ mod undo_on_failure;
 mod tests;
 
 pub(super) use cause_ledger::CauseLedger;
-pub(super) use progress::ProgressClock;
 
 pub use options::{FollowOptions, Goal, UndoScope};
 pub use report::{CauseChange, FollowRequest, Outcome, Report, RolloutFailure, TargetResult};

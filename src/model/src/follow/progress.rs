@@ -1,5 +1,4 @@
-//! A rollout over time: when it last progressed, how long it will still take, and whether a goal that is reached stays
-//! reached.
+//! A rollout over time: how long it will still take, and whether a goal that is reached stays reached.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,54 +9,8 @@ use super::options::FollowOptions;
 use crate::api::pod::Pod;
 use crate::cause::{AllowedRestarts, is_crash_looping};
 use crate::engine::Now;
-use crate::kind::Workload;
 use crate::observation::Observation;
-use crate::settle::lasted;
-use crate::text::json::Digest;
-
-/// The best counters of a rollout so far, and when they last improved.
-///
-/// A crash loop makes pods ready and unready again, and the Deployment controller counts each
-/// change as progress. Here only a new best value counts, and a change of the spec. An autoscaler changes the number of
-/// pods again and again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ProgressClock {
-    generation: i64,
-    /// The digest of the spec without the number of pods, at that generation.
-    spec: Option<Digest>,
-    /// The updated, the ready and the available pods, and the negated number of the outdated ones.
-    furthest: Option<[i64; 4]>,
-    last_progress: Duration,
-}
-
-impl ProgressClock {
-    /// Records the counters of one observation.
-    pub(crate) fn record(&mut self, workload: &Workload, now: Duration) {
-        let counts = workload.counts();
-        let available = counts.available.unwrap_or_default();
-        let here = [counts.updated, counts.ready, available, -counts.outdated()];
-        let generation = workload.object().generation();
-        let spec = self.spec.filter(|_| generation == self.generation).or_else(|| spec_digest(workload));
-        let before = self.furthest.filter(|_| spec == self.spec);
-        let furthest = before.map_or(here, |before| std::array::from_fn(|i| before[i].max(here[i])));
-        if before != Some(furthest) {
-            self.last_progress = now;
-        }
-        (self.generation, self.spec, self.furthest) = (generation, spec, Some(furthest));
-    }
-
-    /// Returns when the counters last improved, counted from the start of the follower.
-    pub(crate) fn last_progress(&self) -> Duration {
-        self.last_progress
-    }
-}
-
-/// Returns the digest of the spec without the number of pods.
-fn spec_digest(workload: &Workload) -> Option<Digest> {
-    let mut spec = workload.object().at("/spec")?.clone();
-    spec.as_object_mut()?.remove("replicas");
-    Some(Digest::of(&spec))
-}
+use crate::settle::{failure_stamps, lasted};
 
 /// The fewest pods that must become available before there is an estimate. The first one may have
 /// waited for an image, or for the start of the follower.
@@ -185,12 +138,6 @@ struct ReachedGoal {
     generation: i64,
     /// The uid and the failure stamps of each pod.
     pods: BTreeSet<(String, (i64, Option<Timestamp>))>,
-}
-
-/// Returns the values of a pod that change if it fails between two observations.
-pub(super) fn failure_stamps(pod: &Pod) -> (i64, Option<Timestamp>) {
-    let restarts = pod.containers.iter().map(|container| container.restarts).sum();
-    (restarts, pod.readiness.since)
 }
 
 impl ReachedGoal {

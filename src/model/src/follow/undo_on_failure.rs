@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use super::options::{FollowOptions, UndoScope};
-use super::progress::failure_stamps;
 use super::report::{FollowRequest, Outcome, Report, RolloutFailure, TargetResult};
 use super::start_state::{NoRollback, StartState};
 use super::target::FollowedTarget;
@@ -15,6 +14,7 @@ use crate::engine::{PodRef, TargetId};
 use crate::exit::Exit;
 use crate::kind::verdict::RolloutState;
 use crate::observation::Observation;
+use crate::settle::failure_stamps;
 use crate::status::verdict;
 
 /// The rollback of a target whose rollout failed.

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use super::decide::cut_short;
 use super::engine::{GIVE_UP_AFTER, Stepper};
-use super::event::{Reply, Request, StepReport, Then, Write};
-use super::memory::Stall;
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::ownership::LockState;
+use super::request::{Reply, Request, StepReport, Then, Write};
 use crate::cause::container_logs::LogLines;
 use crate::cause::last_lines_without_secrets;
 use crate::change::write_result::{DeletionResult, MAX_CONFLICTS, WriteResult};
@@ -17,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::hold::mechanism::State;
 use crate::hold::plan::CheckResult;
 use crate::observation::Observation;
+use crate::settle::Stall;
 use crate::text::go_duration;
 use crate::text::shell_command::command;
 
@@ -57,7 +57,7 @@ impl Stepper {
             _ if self.is_finished() => {}
             LoopEvent::Target(_, event) => self.receive_target(event, now),
             LoopEvent::Answer(Reply::Refreshed { observed, nodes }) => {
-                self.cluster.set_nodes(nodes);
+                self.cluster.nodes = nodes.map(Into::into);
                 is_fresh = self.receive_refresh(*observed, now);
             }
             LoopEvent::Answer(Reply::Unrefreshed(error)) => {
@@ -175,7 +175,11 @@ impl Stepper {
                     self.give_up(Error::new(ErrorKind::Conflict, message), now);
                 }
             }
-            WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
+            WriteResult::Unknown(error) => {
+                self.memory.ownership.unanswered_writes.push(*write);
+                self.must_refresh = true;
+                self.retry(&error, now);
+            }
             WriteResult::Unavailable(error) => self.retry(&error, now),
             WriteResult::Refused(_) if write.then == Then::Unlock => self.finish_ending(),
             WriteResult::Refused(_) if self.memory.ownership.has_outcome() => {}
@@ -189,13 +193,6 @@ impl Stepper {
             }
         }
         None
-    }
-
-    /// Records that a write may be stored.
-    fn receive_no_answer(&mut self, write: Write, error: &Error, now: Now) {
-        self.memory.ownership.unanswered_writes.push(write);
-        self.must_refresh = true;
-        self.retry(error, now);
     }
 
     /// Records the result of the check. One that runs again and again is reported when it did not pass, or passes again.
@@ -406,7 +403,7 @@ impl Stepper {
         let ownership = &self.memory.ownership;
         let is_ending = matches!(ownership.lock, LockState::Releasing { outcome: StepOutcome::Complete, .. });
         let is_complete = is_ending && !ownership.may_hold_lock() && is_awaited;
-        let plan = self.cluster.last_hold().filter(|_| is_complete)?.plan.as_ref()?;
+        let plan = self.cluster.last_hold.as_deref().filter(|_| is_complete)?.plan.as_ref()?;
         let min_ready = u64::try_from(self.workload().min_ready_seconds()).unwrap_or_default();
         Some(plan.pace.batch_timeout.saturating_add(Duration::from_secs(min_ready)))
     }

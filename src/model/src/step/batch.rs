@@ -6,12 +6,11 @@
 use std::time::Duration;
 
 use super::batch_view::BatchView;
-use super::decision::Step;
-use super::event::{Request, Then};
 use super::failure::{decide_failure, fatal_causes};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::obstacle::{is_complete, own_partition_reached, reason_to_stop};
 use super::outcome::{StepOutcome, StopReason};
+use super::request::{Request, Step, Then};
 use crate::api::pod::Pod;
 use crate::hold::mechanism::{Mechanism, State};
 use crate::hold::plan::{BatchFailure, BatchSize, CheckResult, OnFailure, Pace, Plan, PlannedBatch, Reach};

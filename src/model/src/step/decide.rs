@@ -1,13 +1,12 @@
 //! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
 use super::batch::{between_batches, continue_batch};
-use super::decision::Step;
-use super::event::{Request, StepOptions, Then};
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
 use super::mechanism_of;
 use super::memory::Memory;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::ownership::LockState;
+use super::request::{Request, Step, StepOptions, Then};
 use super::start::acquire;
 use super::world::World;
 use crate::engine::{Now, PodRef};

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use super::batch_view::{BatchStage, BatchView};
 use super::decide::decide;
-use super::decision::Step;
-use super::event::{Reply, Request, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::outcome::StepOutcome;
 use super::ownership::LockState;
+use super::request::{Reply, Request, Step, StepOptions, StepReport, Then};
 use super::start::prepare_plan;
 use super::state_of;
 use super::view::{FurtherBatches, PlanView, plan_view};
@@ -146,13 +145,8 @@ impl Stepper {
     /// stored; none for the release of the lock.
     #[must_use]
     pub fn unanswered_write(&self) -> Option<&'static str> {
-        self.unanswered_purpose().filter(|purpose| **purpose != Then::Unlock).map(Then::words)
-    }
-
-    /// Returns the purpose of the last write, if it got no response and no refresh since shows whether it is stored.
-    pub(super) fn unanswered_purpose(&self) -> Option<&Then> {
         let last = self.memory.ownership.unanswered_writes.last().filter(|_| self.must_refresh);
-        last.map(|write| &write.then)
+        last.map(|write| &write.then).filter(|then| **then != Then::Unlock).map(Then::words)
     }
 
     /// Returns the state of the present plan, the last one, or else the one that the command would begin; none before the
@@ -161,8 +155,8 @@ impl Stepper {
     pub fn view(&self, now: Now) -> Option<PlanView> {
         let observed = self.cluster.observed()?;
         let planned = || Some(prepare_plan(&self.options, observed).ok()?.0);
-        let hold = self.cluster.last_hold().cloned().or_else(planned)?;
-        let mut state = state_of(observed, self.cluster.nodes(), &hold, now).ok()?;
+        let hold = self.cluster.last_hold.as_deref().cloned().or_else(planned)?;
+        let mut state = state_of(observed, self.cluster.nodes.as_deref(), &hold, now).ok()?;
         state.is_forced = self.memory.is_forced;
         Some(self.view_of(&state))
     }

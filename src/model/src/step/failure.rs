@@ -3,11 +3,10 @@
 //! The same code of a rollback serves `--on-failure undo` and `undo` of a plan. See
 //! `src/model/src/hold/plan/rollback.rs` for the annotation during a rollback.
 
-use super::decision::Step;
-use super::event::{Request, Then};
 use super::memory::Memory;
 use super::obstacle::reason_to_stop;
 use super::outcome::{RollbackOutcome, StepOutcome};
+use super::request::{Request, Step, Then};
 use crate::api::patch::FieldPath;
 use crate::cause::Cause;
 use crate::change::undo::{Undo, UndoOptions, is_live, undo};

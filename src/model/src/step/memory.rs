@@ -5,27 +5,25 @@ use std::mem::discriminant;
 use std::time::Duration;
 
 use super::batch_view::{BatchStage, BatchView};
-use super::event::{Request, StepOptions, StepReport};
 use super::ownership::Ownership;
+use super::request::{Request, StepOptions, StepReport};
 use super::soak::{CheckMemory, Soak};
 use crate::api::count::as_number;
 use crate::cause::{AllowedRestarts, Cause, CauseSeverity, causes_of};
 use crate::change::stuck_pods::StuckPodDeletions;
 use crate::engine::{Effects, Now};
-use crate::follow::{CauseLedger, ProgressClock};
+use crate::follow::CauseLedger;
 use crate::hold::mechanism::State;
 use crate::hold::plan::{BatchFailure, Lock, PlannedBatch};
 use crate::hold::slot::Slot;
 use crate::observation::Observation;
 use crate::revision::Revision;
+use crate::settle::{ProgressClock, Stall};
 use crate::status::verdict;
 
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
 /// reads.
 pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
-
-/// How long a kubelet may need to report its pods after an outage of the API server.
-const REPORT_TIME: Duration = Duration::from_secs(60);
 
 /// How long a fatal cause may last, as with `--fail-fast`.
 const FATAL_CAUSE_GRACE: Duration = Duration::from_secs(30);
@@ -74,18 +72,6 @@ pub(super) struct BatchMemory {
     stage: Option<BatchStage>,
     /// The uids of the pods whose eviction was refused.
     pub(super) refused: BTreeSet<String>,
-}
-
-/// How long a batch or a rollback has waited since a pod became healthy for the first time.
-#[derive(Debug, Default)]
-pub(super) struct Stall {
-    /// The pods that were healthy before, by uid; of a rollback, how many.
-    healthy: BTreeSet<String>,
-    waited: Duration,
-    /// Whether something was awaited at the last observation.
-    is_waiting: bool,
-    /// The last observation.
-    observed: Duration,
 }
 
 /// What a process knows of a failure and of the rollback after it.
@@ -278,78 +264,5 @@ impl Memory {
     /// Returns the rest of the soak.
     pub(super) fn soak_left(&self, state: &State<'_>) -> Duration {
         self.soak.left(state.soaking(), self.soak_length(state), state.now)
-    }
-}
-
-impl Stall {
-    /// A longer time without an observation counts as a minute: the process was suspended.
-    ///
-    /// Restarts the time when a pod is healthy for the first time. A large batch is released pod by pod, a StatefulSet creates
-    /// the pods of a scale-up one after the other, and a drained node pool replaces them. A pod in a crash loop becomes ready
-    /// repeatedly, and must not restart it.
-    fn observe(
-        &mut self,
-        healthy: impl IntoIterator<Item = impl AsRef<str>>,
-        is_waiting: bool,
-        now: Duration,
-    ) {
-        let passed = now.saturating_sub(self.observed).min(REPORT_TIME);
-        self.waited += if self.is_waiting { passed } else { Duration::ZERO };
-        for uid in healthy {
-            if !self.healthy.contains(uid.as_ref()) {
-                self.healthy.insert(uid.as_ref().to_owned());
-                self.waited = Duration::ZERO;
-            }
-        }
-        (self.is_waiting, self.observed) = (is_waiting, now);
-    }
-
-    /// Leaves the pods a minute before the limit: the kubelets could not report them while the API server was away.
-    pub(super) fn continue_after_outage(&mut self, limit: Duration) {
-        self.waited = limit.saturating_sub(REPORT_TIME).min(self.waited);
-    }
-
-    pub(super) fn is_over(&self, limit: Duration) -> bool {
-        self.waited >= limit
-    }
-
-    /// Returns when it will be over, if something is awaited.
-    fn due(&self, limit: Duration) -> Option<Duration> {
-        let left = limit.saturating_sub(self.waited);
-        (self.is_waiting && !left.is_zero()).then(|| self.observed.saturating_add(left))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn seconds(seconds: u64) -> Duration {
-        Duration::from_secs(seconds)
-    }
-
-    /// A node pool is drained during a soak: each pod is away for a minute, one after the other, and replaced.
-    #[test]
-    fn only_a_pod_that_is_healthy_for_the_first_time_restarts_the_time() {
-        let (limit, mut stall) = (seconds(150), Stall::default());
-        stall.observe(["a1", "b1", "c1"], false, seconds(0));
-        for (now, healthy, is_waiting) in [
-            (10, &["b1", "c1"][..], true),
-            (70, &["a2", "c1"], true),
-            (130, &["a2", "b2"], true),
-            (190, &["a2", "b2", "c2"], false),
-        ] {
-            stall.observe(healthy, is_waiting, seconds(now));
-            assert!(!stall.is_over(limit), "{now}");
-        }
-        // One pod that becomes ready again and again, as in a crash loop.
-        for now in (200..540).step_by(20) {
-            stall.observe(["a2", "b2", "c2"], now % 40 == 0, seconds(now));
-        }
-        assert!(stall.is_over(limit));
-        stall.continue_after_outage(limit);
-        assert!(!stall.is_over(limit));
-        stall.observe(["b2"], true, seconds(540));
-        assert_eq!(stall.due(limit), Some(seconds(580)), "the kubelets have a minute, 20s of which are over");
     }
 }

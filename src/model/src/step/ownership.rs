@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use super::event::Write;
 use super::outcome::{StepOutcome, StopReason};
+use super::request::Write;
 use crate::api::patch::{FieldPath, Patch};
 use crate::change::undo::is_live;
 use crate::change::write_result::Conflict;

@@ -1,7 +1,7 @@
 //! Why a command is refused before it writes anything.
 
-use super::event::StepOptions;
 use super::mechanism_of;
+use super::request::StepOptions;
 use crate::api::count::as_count;
 use crate::change::effect::UpdatedPods;
 use crate::diff::pod_update::needs_only_resize;

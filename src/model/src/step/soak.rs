@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::decision::Step;
-use super::event::{Request, StepReport};
+use super::request::{Request, Step, StepReport};
 use crate::engine::Now;
 use crate::hold::plan::{BatchFailure, Check, CheckResult, CheckWatch};
 use crate::hold::slot::{Slot, SlotState};

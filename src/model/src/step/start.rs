@@ -1,12 +1,11 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
 use super::batch::{between_batches, check_without_batch};
-use super::decision::Step;
-use super::event::{Origin, StepOptions, StepReport, Then};
 use super::memory::Memory;
 use super::obstacle::own_partition_reached;
 use super::outcome::{StepOutcome, StopReason};
 use super::refusals::{check_in_place, check_not_blank, check_options, check_repeated};
+use super::request::{Origin, Step, StepOptions, StepReport, Then};
 use super::state_of;
 use super::world::World;
 use crate::api::managed_fields::{last_author, last_template_author};
@@ -189,7 +188,7 @@ pub(super) fn acquire(
         return Step::stop(StopReason::Locked(lock));
     }
     let begin = || {
-        let state = state_of(observed, cluster.nodes(), &hold, now)?;
+        let state = state_of(observed, cluster.nodes.as_deref(), &hold, now)?;
         if let Some(step) = wait_or_end(&state, origin, memory)? {
             return Ok(step);
         }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::batch::{FutureBatches, next, obstacle};
 use super::batch_view::{BatchStage, BatchView, slots_by_key};
-use super::event::{Origin, StepOptions};
 use super::memory::Memory;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
+use super::request::{Origin, StepOptions};
 use super::soak::Soak;
 use super::start::{as_held, foreign_lock, has_to_end, nothing_to_release, prepare_plan};
 use super::state_of;

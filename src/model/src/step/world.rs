@@ -18,9 +18,9 @@ pub(super) struct World {
     found: Arc<Workload>,
     observed: Option<Arc<Observation>>,
     /// The nodes; none when listing nodes is forbidden.
-    nodes: Option<Arc<[Node]>>,
-    /// The hold of the last plan, kept to show its outcome.
-    last_hold: Option<Arc<Hold>>,
+    pub(super) nodes: Option<Arc<[Node]>>,
+    /// The hold of the present plan, or of the last one, kept to show its outcome.
+    pub(super) last_hold: Option<Arc<Hold>>,
 }
 
 impl World {
@@ -41,24 +41,9 @@ impl World {
         Hold::of_plan(&self.observed()?.workload).ok().flatten()
     }
 
-    /// Returns the hold of the present plan, or of the last one.
-    pub(super) fn last_hold(&self) -> Option<&Hold> {
-        self.last_hold.as_deref()
-    }
-
-    /// Returns the nodes; none when listing nodes is forbidden.
-    pub(super) fn nodes(&self) -> Option<&[Node]> {
-        self.nodes.as_deref()
-    }
-
-    /// Applies the nodes of a refresh.
-    pub(super) fn set_nodes(&mut self, nodes: Option<Vec<Node>>) {
-        self.nodes = nodes.map(Into::into);
-    }
-
     /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan.
     pub(super) fn state(&self, is_forced: bool, now: Now) -> Option<State<'_>> {
-        let mut state = state_of(self.observed()?, self.nodes(), self.hold()?, now).ok()?;
+        let mut state = state_of(self.observed()?, self.nodes.as_deref(), self.hold()?, now).ok()?;
         state.is_forced = is_forced;
         Some(state)
     }

@@ -21,8 +21,8 @@ use crate::observation::Observation;
 use crate::revision::Revisions;
 use crate::step::batch::FutureBatches;
 use crate::step::batch::continue_batch;
-use crate::step::decision::Step;
 use crate::step::memory::Memory;
+use crate::step::request::Step;
 use crate::step::view::plan_view;
 use crate::step::{FurtherBatches, Request};
 

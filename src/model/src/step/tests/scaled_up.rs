@@ -13,9 +13,9 @@ use crate::hold::slot::tests::{NOW, held_by_plan};
 use crate::kind::Workload;
 use crate::observation::Observation;
 use crate::revision::Revisions;
-use crate::step::decision::Step;
 use crate::step::failure::decide_failure;
 use crate::step::memory::Memory;
+use crate::step::request::Step;
 use crate::step::{StepOutcome, StopReason, state_of};
 
 /// Returns a CloneSet of this many replicas, with these updated pods and their readiness, in the order of their names. The
