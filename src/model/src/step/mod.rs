@@ -5,7 +5,7 @@
 //! ```text
 //! on an event:
 //!     receive the event                           answers.rs, world.rs
-//!     state = the observation, the plan in its annotation, and the pod slots    state.rs
+//!     state = the observation, the plan in its annotation, and the pod slots    hold/mechanism/mod.rs
 //!     record and report what changed              memory.rs
 //!     if no request is in flight:
 //!         step = decide(state, memory)            decide.rs; the rules of a batch are in batch.rs, what releases its

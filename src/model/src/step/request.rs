@@ -296,7 +296,7 @@ pub enum StepReport {
     },
     /// `step` deletes a stuck pod.
     ReplacesStuckPod(PodRef),
-    /// What `reconcile` decided (`-v 4`).
+    /// What `step` decided (`-v 4`).
     Decision(String),
 }
 
