@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
 use simcluster::resource::{
-    CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS,
+    CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, JOBS, PODS, REPLICASETS, STATEFULSETS,
 };
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{
@@ -26,7 +26,7 @@ use simcluster::{
 use tokio::task::JoinHandle;
 
 use crate::recorded::shared_snapshot;
-use crate::{Output, Run, kubectl_status};
+use crate::{Output, Run, kubectl_status, merged};
 
 /// The time at which the clock of every test cluster starts.
 pub const START: &str = "2026-11-20T13:25:25Z";
@@ -400,6 +400,16 @@ impl Editor {
             "metadata": {"labels": labels}, "spec": {"containers": [{"name": "app", "image": "app:1.0"}]},
         });
         let spec = with(json!({"selector": {"matchLabels": labels}, "template": template}), spec);
+        self.create(resource, name, &spec)
+    }
+
+    /// Creates the Job `migrate` with one container, whose pods are not restarted.
+    pub fn create_job(&self, image: &str, more: &Value) -> Key {
+        let pod = json!({"restartPolicy": "Never", "containers": [{"name": "app", "image": image}]});
+        self.create(&JOBS, "migrate", &merged(json!({"template": {"spec": pod}}), more))
+    }
+
+    fn create(&self, resource: &'static Resource, name: &str, spec: &Value) -> Key {
         let value = json!({"metadata": {"name": name}, "spec": spec});
         let author = Author::new("kubectl-create");
         let created = self.sim.store(|store| store.create(resource, "default", value, &author).unwrap());

@@ -8,7 +8,7 @@ pub use simcluster::patch::Format;
 pub use simcluster::refusal::Refusal;
 pub use simcluster::resource::{
     ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS,
-    EVENTS, NODES, PODS, REPLICASETS, STATEFULSETS,
+    EVENTS, JOBS, NODES, PODS, REPLICASETS, STATEFULSETS,
 };
 pub use simcluster::rules::{Author, Deletion, Part};
 pub use simcluster::{Controllers, Key, Resource, Rule, SimCluster, User, Verb};

@@ -122,7 +122,7 @@ impl Lab {
         self.editor().create_workload(&DAEMONSETS, "agent", more)
     }
 
-    fn editor(&self) -> Editor {
+    pub(crate) fn editor(&self) -> Editor {
         Editor::new(&self.cluster)
     }
 }

@@ -7,6 +7,7 @@ mod daemon_set;
 mod deployment;
 mod disruption;
 mod interleaving;
+mod job;
 mod kruise;
 mod kubelets;
 mod lab;

@@ -12,6 +12,7 @@ mod event;
 mod garbage_collector;
 mod hash;
 mod in_place;
+mod job;
 mod kruise;
 mod kubelet;
 mod node_fit;
@@ -49,6 +50,8 @@ pub enum Controller {
     DaemonSet,
     /// The StatefulSet controller.
     StatefulSet,
+    /// The Job controller.
+    Job,
     /// The controllers of `OpenKruise`.
     Kruise,
     /// The garbage collector.

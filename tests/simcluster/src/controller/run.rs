@@ -9,7 +9,7 @@ use super::kubelet::{KubeletTiming, Kubelets};
 use super::queue::{Order, Queue};
 use super::quota::Quota;
 use super::{
-    Controller, Plan, Task, daemonset, deployment, disruption, garbage_collector, kruise, replicaset,
+    Controller, Plan, Task, daemonset, deployment, disruption, garbage_collector, job, kruise, replicaset,
     scheduler, statefulset, triggers,
 };
 use crate::clock::later;
@@ -62,6 +62,7 @@ impl Controllers {
             Controller::ReplicaSet => replicaset::plan(store, key, self.quotas.get(&key.namespace)),
             Controller::DaemonSet => daemonset::plan(store, key),
             Controller::StatefulSet => statefulset::plan(store, key),
+            Controller::Job => job::plan(store, key),
             Controller::Kruise => kruise::plan(store, key),
             Controller::GarbageCollector => garbage_collector::plan(store, key),
             Controller::Scheduler => scheduler::plan(store, key),

@@ -6,17 +6,18 @@ use super::owner::{controller_of, selects};
 use super::{Controller, Task, disruption, garbage_collector, scheduler};
 use crate::object;
 use crate::resource::{
-    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, NODES,
+    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, JOBS, NODES,
     PODDISRUPTIONBUDGETS, PODS, REPLICASETS, Resource, STATEFULSETS,
 };
 use crate::store::{Change, Key, Store};
 
 /// The controllers of the kinds that own objects.
-const OWNERS: [(&Resource, Controller); 7] = [
+const OWNERS: [(&Resource, Controller); 8] = [
     (&DEPLOYMENTS, Controller::Deployment),
     (&REPLICASETS, Controller::ReplicaSet),
     (&DAEMONSETS, Controller::DaemonSet),
     (&STATEFULSETS, Controller::StatefulSet),
+    (&JOBS, Controller::Job),
     (&CLONESETS, Controller::Kruise),
     (&ADVANCED_STATEFULSETS, Controller::Kruise),
     (&ADVANCED_DAEMONSETS, Controller::Kruise),

@@ -16,7 +16,7 @@ use crate::{
 const VERSION: (&str, &str, &str) = ("1", "36", "v1.36.2");
 
 /// The API groups other than core.
-const GROUPS: [&str; 2] = ["apps", "policy"];
+const GROUPS: [&str; 3] = ["apps", "batch", "policy"];
 
 /// Answers a GET of a path.
 pub(super) fn answer(path: &str, store: &Store) -> Result<Reply, Refusal> {

@@ -96,6 +96,8 @@ table! {
     DAEMONSETS: workload(core("daemonsets", "daemonset", "DaemonSet", &["ds"])), subresources: &["status"];
     STATEFULSETS: workload(core("statefulsets", "statefulset", "StatefulSet", &["sts"]));
     CONTROLLERREVISIONS: core("controllerrevisions", "controllerrevision", "ControllerRevision", &[]), group: "apps";
+    JOBS: core("jobs", "job", "Job", &[]),
+        group: "batch", subresources: &["status"], generation: Generation::Spec;
     PODDISRUPTIONBUDGETS: core("poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget", &["pdb"]),
         group: "policy", subresources: &["status"], generation: Generation::Spec;
     HORIZONTALPODAUTOSCALERS:

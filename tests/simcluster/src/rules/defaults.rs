@@ -36,6 +36,15 @@ const STATEFULSET: &[Default] = &[
     ("updateStrategy.rollingUpdate.partition", "0"),
 ];
 const REPLICASET: &[Default] = &[("replicas", "1")];
+/// `completions` and `parallelism` have defaults only together: a Job with one of them is a work queue.
+const JOB: &[Default] = &[
+    ("parallelism", "1"),
+    ("backoffLimit", "6"),
+    ("completionMode", "\"NonIndexed\""),
+    ("suspend", "false"),
+    ("podReplacementPolicy", "\"TerminatingOrFailed\""),
+    ("manualSelector", "false"),
+];
 const NAMESPACE: &[Default] = &[("finalizers", "[\"kubernetes\"]")];
 
 /// Sets the defaults of an object.
@@ -44,11 +53,15 @@ pub(super) fn fill(resource: &Resource, value: &mut Value) {
         fill_pod(value);
         return;
     }
+    if resource.own_kind() == "Job" {
+        fill_job(value);
+    }
     let table = match resource.own_kind() {
         "Deployment" => DEPLOYMENT,
         "DaemonSet" => DAEMONSET,
         "StatefulSet" => STATEFULSET,
         "ReplicaSet" => REPLICASET,
+        "Job" => JOB,
         "Namespace" => NAMESPACE,
         _ => return,
     };
@@ -62,6 +75,25 @@ pub(super) fn fill(resource: &Resource, value: &mut Value) {
     if let Some(template) = spec.get_mut("template") {
         let pod = object::members(template).entry("spec").or_insert_with(|| json!({}));
         fill_template_spec(pod);
+    }
+}
+
+/// Sets what a table cannot: one completion if nothing is said of pods, and the labels by which the Job finds its pods
+/// (`generateSelector` of the registry).
+fn fill_job(job: &mut Value) {
+    let (uid, name) = (object::uid(job).to_owned(), object::name(job).to_owned());
+    let spec = object::members(object::members(job).entry("spec").or_insert_with(|| json!({})));
+    if !spec.contains_key("completions") && !spec.contains_key("parallelism") {
+        spec.insert("completions".to_owned(), 1.into());
+    }
+    spec.entry("selector")
+        .or_insert_with(|| json!({ "matchLabels": { "batch.kubernetes.io/controller-uid": uid } }));
+    let template = object::members(spec.entry("template").or_insert_with(|| json!({})));
+    let metadata = object::members(template.entry("metadata").or_insert_with(|| json!({})));
+    let labels = object::members(metadata.entry("labels").or_insert_with(|| json!({})));
+    for prefix in ["", "batch.kubernetes.io/"] {
+        labels.insert(format!("{prefix}controller-uid"), uid.as_str().into());
+        labels.insert(format!("{prefix}job-name"), name.as_str().into());
     }
 }
 

@@ -39,7 +39,18 @@ fn wrong_object(resource: &Resource, value: &Value) -> Vec<Cause> {
             causes.extend(wrong_pod_spec("spec.template.spec", &value["spec"]["template"]["spec"]));
             causes.extend(wrong_strategy(resource, &value["spec"]));
         }
+        "Job" => causes.extend(wrong_job(&value["spec"]["template"]["spec"])),
         _ => {}
+    }
+    causes
+}
+
+fn wrong_job(spec: &Value) -> Vec<Cause> {
+    let mut causes = wrong_pod_spec("spec.template.spec", spec);
+    if !["OnFailure", "Never"].contains(&object::text(spec, &["restartPolicy"])) {
+        let policy = &spec["restartPolicy"];
+        let message = "supported values: \"OnFailure\", \"Never\"";
+        causes.push(Cause::invalid("spec.template.spec.restartPolicy", policy, message));
     }
     causes
 }

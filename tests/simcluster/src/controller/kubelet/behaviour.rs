@@ -17,16 +17,19 @@ pub(super) enum Behaviour {
     Crash,
     /// `recovers`: exits with 1 soon after its first starts, and runs from its fourth restart on.
     Recovers,
+    /// `done`: runs for a while, and exits with 0 if nothing restarts it.
+    Completes,
     /// `oom`: exceeds its memory limit soon after each start.
     OutOfMemory,
 }
 
 /// The words that a tag is searched for, in this order.
-const TAGS: [(&str, Behaviour); 7] = [
+const TAGS: [(&str, Behaviour); 8] = [
     ("bad", Behaviour::BadImage),
     ("crash", Behaviour::Crash),
     ("recovers", Behaviour::Recovers),
     ("oom", Behaviour::OutOfMemory),
+    ("done", Behaviour::Completes),
     ("config", Behaviour::BadConfig),
     ("notready", Behaviour::NotReady),
     ("slow", Behaviour::Slow),
@@ -38,6 +41,11 @@ impl Behaviour {
         let tag = image.rsplit_once(':').map_or("", |(_, tag)| tag);
         let found = TAGS.into_iter().find(|(word, _)| tag.contains(word));
         found.map_or(Self::Healthy, |(_, behaviour)| behaviour)
+    }
+
+    /// Returns the exit code and the reason of each end of one that crashes.
+    pub(super) fn crash(self) -> (i64, &'static str) {
+        if self == Self::OutOfMemory { (137, "OOMKilled") } else { (1, "Error") }
     }
 
     /// Whether it ends again and again.

@@ -17,6 +17,9 @@ pub(super) fn closed_gate(pod: &Value) -> Option<&str> {
 pub(super) fn of(state: &PodState, pod: &Value, now: Timestamp) -> Value {
     let unready = state.containers.iter().filter(|one| !one.phase.is_ready).map(|one| one.name.as_str());
     let unready = (!state.is_ready()).then(|| {
+        if let Some(end) = state.end {
+            return (if end == "Succeeded" { "PodCompleted" } else { "PodFailed" }, String::new());
+        }
         let message = format!("containers with unready status: [{}]", unready.collect::<Vec<_>>().join(" "));
         ("ContainersNotReady", message)
     });

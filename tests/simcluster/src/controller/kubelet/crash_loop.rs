@@ -19,8 +19,7 @@ const REPORTED_BACK_OFF: Duration = Duration::from_millis(100);
 
 /// Returns the phase of a container that began to run for the first time `elapsed` ago.
 pub(super) fn phase(start: &Start, elapsed: Duration) -> Phase {
-    let (exit_code, reason) =
-        if start.behaviour == Behaviour::OutOfMemory { (137, "OOMKilled") } else { (1, "Error") };
+    let (exit_code, reason) = start.behaviour.crash();
     let run = |at| Run { began: at, ended: at, exit_code, reason };
     // The first report comes after the second crash.
     let (mut began, mut restarts) = (Duration::ZERO, 1);

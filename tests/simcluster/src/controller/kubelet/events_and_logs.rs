@@ -80,6 +80,7 @@ fn output(one: &ContainerState, uid: &str) -> Output {
     match one.behaviour {
         Behaviour::Crash => lines.push(format!("{name}: panic: DB_URL is not set")),
         Behaviour::OutOfMemory => lines.push(format!("{name}: loading the whole catalogue")),
+        Behaviour::Completes => lines.push(format!("{name}: applied 3 changes")),
         Behaviour::NotReady => lines.push(format!("{name}: waiting for the cache")),
         _ => lines.push(format!("{name}: listening on :8080")),
     }

@@ -74,6 +74,23 @@ pub(super) struct Start {
     pub(super) is_restart: bool,
     /// The back-off before the second restart.
     pub(super) back_off: Duration,
+    /// How long the container runs if it completes.
+    pub(super) work: Duration,
+    /// Which ends of its containers the pod survives.
+    pub(super) restarts: Restarts,
+}
+
+/// `spec.restartPolicy`: which containers are restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Restarts {
+    Always,
+    OnFailure,
+    Never,
+}
+
+/// Returns the phase of a container that ended and is not restarted.
+fn ended(began: Duration, ended: Duration, exit_code: i64, reason: &'static str) -> Phase {
+    Phase::first(State::Terminated(Run { began, ended, exit_code, reason }), false, None)
 }
 
 /// Returns the phase of a container.
@@ -87,6 +104,16 @@ pub(super) fn of_container(start: &Start, elapsed: Duration) -> Phase {
     match start.behaviour {
         Behaviour::BadImage => Phase::first(State::Waiting("ImagePullBackOff"), false, None),
         Behaviour::BadConfig => Phase::first(State::Waiting("CreateContainerConfigError"), false, None),
+        Behaviour::Completes if start.restarts != Restarts::Always && elapsed >= ready + start.work => {
+            ended(runs, ready + start.work, 0, "Completed")
+        }
+        behaviour if behaviour.crashes() && start.restarts == Restarts::Never && elapsed >= begins => {
+            let (exit_code, reason) = behaviour.crash();
+            ended(runs, begins, exit_code, reason)
+        }
+        Behaviour::Completes if start.restarts != Restarts::Always && elapsed >= ready => {
+            Phase::first(State::Running(runs), true, Some(ready + start.work))
+        }
         behaviour if behaviour.crashes() && elapsed >= begins => {
             crash_loop::phase(start, elapsed.saturating_sub(begins)).later(begins)
         }

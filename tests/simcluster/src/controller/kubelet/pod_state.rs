@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::behaviour::Behaviour;
 use super::conditions;
-use super::phase::{self, Phase, Run, Start, State};
+use super::phase::{self, Phase, Restarts, Run, Start, State};
 use super::timing::KubeletTiming;
 use crate::clock::{later, stamp};
 use crate::controller::hash::fnv1a;
@@ -29,6 +29,8 @@ pub(super) struct ContainerState {
 #[derive(Debug)]
 pub(super) struct PodState {
     pub(super) containers: Vec<ContainerState>,
+    /// The phase of a pod whose containers have ended for good.
+    pub(super) end: Option<&'static str>,
     /// The time from which the phases are counted.
     since: Timestamp,
     /// When the kubelet next reports something else; `None` if it does not.
@@ -58,20 +60,22 @@ impl PodState {
         let ready = known.timing.starting(object::uid(pod), has_slow);
         let has_probe = containers.iter().any(|(_, _, _, is_probed)| *is_probed);
         let runs = if has_probe { known.timing.create.min(ready) } else { ready };
+        let restarts = restarts(pod);
+        let work = known.timing.work;
         let containers: Vec<ContainerState> = containers
             .drain(..)
             .map(|(name, image, behaviour, is_probed)| {
                 let (is_restart, back_off) = (known.is_restart, known.timing.back_off);
-                let start = Start { behaviour, runs, ready, is_probed, is_restart, back_off };
+                let start = Start { behaviour, runs, ready, is_probed, is_restart, back_off, work, restarts };
                 let phase = phase::of_container(&start, elapsed);
-                let restarts =
+                let restarted =
                     known.ended + known.new_images.get(&name).copied().unwrap_or(0) + phase.restarts;
-                ContainerState { name, image, behaviour, phase, restarts }
+                ContainerState { name, image, behaviour, phase, restarts: restarted }
             })
             .collect();
         let ends = containers.iter().filter_map(|one| one.phase.until);
         let next_change = ends.filter(|until| *until > elapsed).min().map(|until| later(known.since, until));
-        Self { containers, since: known.since, next_change }
+        Self { end: end(&containers, restarts), containers, since: known.since, next_change }
     }
 
     /// Returns the pod with this state in its status; `None` if the status has it already.
@@ -90,7 +94,8 @@ impl PodState {
         let waits =
             |one: &ContainerState| matches!(one.phase.state, State::Waiting(_)) && one.phase.last.is_none();
         let is_pending = !has_run && self.containers.iter().any(waits);
-        status.insert("phase".to_owned(), if is_pending { "Pending" } else { "Running" }.into());
+        let phase = self.end.unwrap_or(if is_pending { "Pending" } else { "Running" });
+        status.insert("phase".to_owned(), phase.into());
         status.entry("startTime").or_insert_with(|| stamp(now).into());
         status.insert("conditions".to_owned(), conditions::of(self, pod, now));
         let reported: Value = self
@@ -158,6 +163,28 @@ impl ContainerState {
                 State::Running(_) => state.get("running").is_some(),
                 State::Terminated(run) => state["terminated"]["reason"] == *run.reason,
             }
+    }
+}
+
+fn restarts(pod: &Value) -> Restarts {
+    match object::text(pod, &["spec", "restartPolicy"]) {
+        "Never" => Restarts::Never,
+        "OnFailure" => Restarts::OnFailure,
+        _ => Restarts::Always,
+    }
+}
+
+/// Returns the phase of a pod all of whose containers ended and are not restarted.
+fn end(containers: &[ContainerState], restarts: Restarts) -> Option<&'static str> {
+    let codes: Option<Vec<i64>> = containers
+        .iter()
+        .map(|one| if let State::Terminated(run) = &one.phase.state { Some(run.exit_code) } else { None })
+        .collect();
+    let has_failed = codes?.iter().any(|code| *code != 0);
+    match restarts {
+        Restarts::Always => None,
+        Restarts::OnFailure => (!has_failed).then_some("Succeeded"),
+        Restarts::Never => Some(if has_failed { "Failed" } else { "Succeeded" }),
     }
 }
 

@@ -16,6 +16,8 @@ pub struct KubeletTiming {
     pub start: Duration,
     /// The same for an image whose tag contains `slow`.
     pub slow: Duration,
+    /// How long a container runs that completes.
+    pub work: Duration,
     /// The back-off before the second restart. It doubles with every restart, up to thirty times this time.
     pub back_off: Duration,
     /// From the deletion of a pod until its containers end.
@@ -30,6 +32,7 @@ impl Default for KubeletTiming {
             create: Duration::from_millis(200),
             start: Duration::from_millis(300),
             slow: Duration::from_secs(6),
+            work: Duration::from_secs(2),
             back_off: Duration::from_secs(1),
             stop: Duration::from_millis(300),
             spread: Duration::ZERO,
