@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::common::CommonArgs;
-use super::scope::{NamedTarget, read_one_target};
+use super::scope::{NamedTarget, read_one_target, refuse_read_only};
 use super::values::{DOCUMENTS, count, output_form};
 use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
@@ -137,12 +137,14 @@ impl DiffArgs {
     /// Usage errors.
     pub fn sides(&self, common: &CommonArgs) -> Result<Sides> {
         let (target, sides) = read_one_target(&self.words, "deployment/web")?;
+        refuse_read_only(target.kind, Some(&target.name), "diff")?;
         let (sides, other) = match sides {
             [sides @ .., other] if other.contains('/') => {
                 (sides, Some(read_one_target(std::slice::from_ref(other), "statefulset/web")?.0))
             }
             sides => (sides, None),
         };
+        other.iter().try_for_each(|other| refuse_read_only(other.kind, Some(&other.name), "diff"))?;
         let elsewhere = self.elsewhere(other)?;
         let other_side = || self.with_revision.clone().unwrap_or(TemplateRef::Live);
         let (from, to) = match (sides, &elsewhere) {

@@ -31,10 +31,10 @@ use crate::render::output_form::OutputForm;
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct ListArgs {
-    /// The types to list: deployment (deploy), daemonset (ds), statefulset (sts), or all [default: all]
+    /// The types to list: deployment (deploy), daemonset (ds), statefulset (sts), job, or all [default: all]
     ///
     /// Types can also be separated by commas. all includes the types of OpenKruise where the server has
-    /// them.
+    /// them, and no Jobs.
     #[arg(value_name = "TYPE")]
     types: Vec<String>,
 

@@ -190,13 +190,27 @@ impl Arguments {
         match &mut self.verb {
             Verb::List(arguments) => arguments.validate(),
             Verb::Status(arguments) => arguments.validate(common),
-            Verb::History(arguments) => arguments.validate(common),
+            Verb::History(arguments) => {
+                arguments.validate(common)?;
+                arguments.scope.refuse_read_only("history")
+            }
             Verb::Diff(arguments) => arguments.validate(common),
             Verb::Preview(arguments) => arguments.validate(common),
-            Verb::Undo(arguments) => arguments.validate(common),
-            Verb::Restart(arguments) => arguments.validate(common),
-            Verb::Pause(PauseArgs { write }) | Verb::Resume(ResumeArgs { write, .. }) => {
-                write.validate(common, false)
+            Verb::Undo(arguments) => {
+                arguments.validate(common)?;
+                arguments.write.scope.refuse_read_only("undo")
+            }
+            Verb::Restart(arguments) => {
+                arguments.validate(common)?;
+                arguments.write.scope.refuse_read_only("restart")
+            }
+            Verb::Pause(PauseArgs { write }) => {
+                write.validate(common, false)?;
+                write.scope.refuse_read_only("pause")
+            }
+            Verb::Resume(ResumeArgs { write, .. }) => {
+                write.validate(common, false)?;
+                write.scope.refuse_read_only("resume")
             }
             Verb::Step(arguments) => arguments.validate(common),
             Verb::Completion(_) | Verb::Explain(_) | Verb::Version(_) => Ok(()),

@@ -95,6 +95,17 @@ impl ScopeArgs {
         check_stdin_once(self.files.iter().chain(&common.from))
     }
 
+    /// Refuses targets of a kind that is only read, for a verb that needs revisions or writes.
+    ///
+    /// # Errors
+    /// A usage error with the reason of the kind.
+    pub(super) fn refuse_read_only(&self, verb: &str) -> Result<()> {
+        self.targets()?.iter().try_for_each(|word| match word {
+            TargetWord::Named(kind, name) => refuse_read_only(*kind, Some(name), verb),
+            TargetWord::All(kind) | TargetWord::IfServed(kind) => refuse_read_only(*kind, None, verb),
+        })
+    }
+
     /// Returns the targets; empty if there are manifests.
     ///
     /// # Errors
@@ -108,6 +119,24 @@ impl ScopeArgs {
             words => read_workload_targets(words, self.selector != Selector::default()),
         }
     }
+}
+
+/// Refuses a workload, or a type, of a kind that is only read.
+///
+/// # Errors
+/// A usage error with the reason of the kind.
+pub(super) fn refuse_read_only(kind: &'static dyn Kind, name: Option<&str>, verb: &str) -> Result<()> {
+    let Some(why) = kind.read_only() else { return Ok(()) };
+    let type_ = kind.type_();
+    let (target, hint) = match name {
+        Some(name) => {
+            let status =
+                command("to follow it: kubectl rollout2 status {}", [Word::typed_name(type_.cli_name, name)]);
+            (format!("{}/{name}", type_.cli_name), status)
+        }
+        None => (type_.plural.to_owned(), format!("to list them: kubectl rollout2 list {}", type_.plural)),
+    };
+    Err(Error::usage(format!("{verb} cannot be used with {target}: {why}")).hint(hint))
 }
 
 /// Parses a value of `-f`. A URL is not supported: this program has no trust settings for other servers; `curl` has.

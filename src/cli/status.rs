@@ -30,6 +30,8 @@ const IN_ALL_NAMESPACES: &str = "Select workloads in all namespaces; without TAR
 /// standard error. A cause that needs a fix begins with !, one that may resolve without a fix with ~, and
 /// a hold with -.
 ///
+/// A Job is followed too, named or in a manifest: job/migrate. All does not mean Jobs.
+///
 /// All workloads are followed at once, until each is complete, failed or held. Exits with 0 when all rollouts
 /// are complete, 1 when a workload was deleted or cannot be read, 3 when it timed out, or with --watch=false
 /// when a rollout is not complete yet, 4 when a rollout failed, and 5 when one is held: paused, OnDelete, or a

@@ -117,7 +117,8 @@ impl PatchTarget {
 
     /// Targets the object that stores a revision of a workload.
     pub(super) fn of_revision(workload: &Workload, object: &Object) -> Self {
-        Self::of_object(workload.kind().revisions().type_(), object)
+        let kind = workload.kind();
+        Self::of_object(kind.revisions().type_().unwrap_or(kind.type_()), object)
     }
 
     fn of_object(type_: &'static ResourceType, object: &Object) -> Self {

@@ -144,7 +144,7 @@ impl SentRollback {
 }
 
 /// Returns an error if the user may not roll back one of the workloads: read its revisions, or change it. Each type is asked
-/// about once in each namespace.
+/// about once in each namespace. A kind that is only read needs no right.
 pub(super) async fn missing_right(
     workloads: &[Workload],
     field_manager: &str,
@@ -153,7 +153,7 @@ pub(super) async fn missing_right(
     let mut asked = BTreeSet::new();
     let first = workloads.iter().filter(|workload| {
         let object = workload.object();
-        asked.insert((workload.kind().type_(), object.namespace()))
+        workload.kind().read_only().is_none() && asked.insert((workload.kind().type_(), object.namespace()))
     });
     let missing =
         concurrently(first.map(|workload| missing_right_for(workload, field_manager, source))).await;

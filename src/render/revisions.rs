@@ -105,11 +105,13 @@ fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<
     lines.collect()
 }
 
-/// Returns the revision of a complete rollout, and its row from the controller's counters. The observed pods may be older.
+/// Returns the revision of a complete rollout, and its row from the controller's counters. The observed pods may be older. None for
+/// a Job, whose pods have ended.
 fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<(&'o Revision, Vec<Line>)> {
     let is_complete = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
     let counts = observed.workload.counts();
-    let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
+    let has_ended = observed.workload.kind().runs_to_completion();
+    let new = observed.revisions.current().filter(|_| is_complete && !has_ended && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));
     let words = Line::styled(style(PodStage::Ready), ready);
     Some((new, vec![number(new, true), Line::of(&new.name), Line::of(pods(total)), words]))
@@ -126,7 +128,9 @@ fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestam
         },
     };
     let is_current = observed.revisions.is_current(revision);
-    vec![number(revision, is_current), Line::of(&revision.name), Line::of(count), words]
+    let has_number = observed.workload.kind().read_only().is_none();
+    let number = if has_number { number(revision, is_current) } else { Line::of("  ") };
+    vec![number, Line::of(&revision.name), Line::of(count), words]
 }
 
 /// Returns the cell of a revision's number; `-` for another revision than the current one that never gets a number, such as a

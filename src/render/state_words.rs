@@ -163,6 +163,7 @@ pub(super) fn reason(failure: &RolloutFailure) -> String {
     match failure {
         RolloutFailure::ProgressDeadline(Some(seconds)) => format!("no progress for {seconds}s"),
         RolloutFailure::ProgressDeadline(None) => "progress deadline exceeded".to_owned(),
+        RolloutFailure::Condition => "its controller has given up".to_owned(),
         RolloutFailure::Deadline(limit) => format!("no progress for {}", go_duration::short(*limit)),
         RolloutFailure::Cause { id, grace } => format!("{} for {}", id.name(), go_duration::short(*grace)),
         RolloutFailure::Replaced(_) => "replaced by another revision".to_owned(),

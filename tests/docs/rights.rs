@@ -6,15 +6,16 @@ use rollout2::cli::definition;
 
 use crate::docs::generated::root;
 use crate::docs::setup::TestedCluster::{
-    self, Changed, ChangedKruise, ChangedToCrash, CrashingSet, Kruise, LostPlan, PausedKruise, PausedShop,
-    Shop, StuckSet,
+    self, Changed, ChangedKruise, ChangedToCrash, CrashingSet, Kruise, LostPlan, Migration, PausedKruise,
+    PausedShop, Shop, StuckSet,
 };
 use crate::docs::setup::{Right, run_as_user};
 
 /// The arguments of each verb, separated by semicolons, with their clusters: every kind of workload, by name and by type.
-const LINES: [(&str, TestedCluster, &str); 25] = [
+const LINES: [(&str, TestedCluster, &str); 27] = [
     ("list", Shop, "; deploy,sts -o wide; --watch --timeout 5s"),
     ("list", Kruise, "; clonesets,asts,ads --watch --timeout 5s"),
+    ("list", Migration, "jobs; jobs --watch --timeout 5s"),
     ("history", Shop, "deployment/web; ds/agent; sts/db; all; --since 1h; deployment/checkout --since 1h"),
     ("history", Kruise, "cloneset/web; asts/db; ads/agent; all"),
     ("diff", Shop, "deployment/web; ds/agent; sts/db"),
@@ -28,6 +29,7 @@ const LINES: [(&str, TestedCluster, &str); 25] = [
          all --watch=false",
     ),
     ("status", CrashingSet, "sts/db --timeout 5s"),
+    ("status", Migration, "job/migrate --timeout 5s; jobs --timeout 5s"),
     (
         "status",
         Kruise,

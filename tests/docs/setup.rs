@@ -45,6 +45,8 @@ pub(crate) enum TestedCluster {
     StuckSet,
     /// A StatefulSet that waits for a crashing pod, without running controllers.
     CrashingSet,
+    /// A Job one of whose pods crashed, without running controllers.
+    Migration,
     /// The kinds of OpenKruise, after one rollout.
     Kruise,
     /// The same, with every workload paused.
@@ -81,6 +83,7 @@ pub(crate) async fn run_as_user(
         TestedCluster::LostPlan => (lost_plan(user), None),
         TestedCluster::StuckSet => broken_set(user, "db:2.0-bad"),
         TestedCluster::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
+        TestedCluster::Migration => (migration(user), None),
         TestedCluster::Changed => {
             static SAVED: OnceCell<SavedCluster> = OnceCell::const_new();
             running(SAVED.get_or_init(|| changed("app:2.0")).await, user)
@@ -196,6 +199,18 @@ async fn changed_kruise() -> SavedCluster {
     }
     Controllers::new().run_for(&cluster, Duration::from_secs(5));
     SavedCluster::of(&cluster)
+}
+
+/// A Job `migrate` with a pod that crashed.
+fn migration(user: User) -> SimCluster {
+    let builder = SimCluster::builder().finalization(Finalization::ByControllers).nodes(1).namespace("shop");
+    let cluster = builder.user(user).build();
+    let pod = json!({"restartPolicy": "Never", "containers": [{"name": "app", "image": "app:1.0-crash"}]});
+    let job = json!({"metadata": {"name": "migrate"}, "spec": {"template": {"spec": pod}}});
+    let author = Author::new("kubectl-create");
+    cluster.store(|store| store.create(&JOBS, "shop", job, &author).map(drop).unwrap());
+    Controllers::new().run_for(&cluster, Duration::from_secs(5));
+    cluster
 }
 
 fn broken_set(user: User, image: &str) -> (SimCluster, Option<Controllers>) {

@@ -114,7 +114,11 @@ fn positional(typed: &str, line: &PartialLine<'_>) -> Request {
     }
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
     let takes_one = line.command.get_name() == step::VERB;
-    let kinds: Vec<_> = if takes_one { kind::steppable().collect() } else { kind::all().collect() };
+    let reads = ["list", "status"].contains(&line.command.get_name());
+    let is_supported = |kind: &&dyn Kind| {
+        if takes_one { kind.mechanism().is_ok() } else { reads || kind.read_only().is_none() }
+    };
+    let kinds: Vec<_> = kind::all().filter(is_supported).collect();
     if line.words.is_empty() && !typed.contains(['/', ',']) {
         let mut request = types(typed, "", &kinds);
         let takes_several = !takes_one && !takes_revisions;

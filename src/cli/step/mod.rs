@@ -7,7 +7,7 @@ use clap::Args;
 use self::pace::{NodeArgs, PaceArgs};
 use super::common::CommonArgs;
 use super::help::ADVANCED;
-use super::scope::{NamedTarget, read_one_target};
+use super::scope::{NamedTarget, read_one_target, refuse_read_only};
 use super::values::{JSON, fixed_form};
 use super::write::DryRun;
 use crate::error::{Error, Result};
@@ -144,6 +144,7 @@ impl StepArgs {
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
+        refuse_read_only(target.kind, Some(&target.name), "step")?;
         match target.kind.mechanism() {
             Err(reason) => Err(no_step(target.kind, &target.name, reason)),
             Ok(_) => Ok(NamedTarget { namespace: common.namespace().map(str::to_owned), ..target }),

@@ -52,7 +52,7 @@ impl Observer {
     #[must_use]
     pub fn of_found(cluster: Arc<Cluster>, found: &[Workload]) -> Self {
         let mut observer = Self::new(cluster, Wanted::of_found(found.to_vec()), None);
-        observer.start_in_each_namespace(|found| found.kind().type_());
+        observer.start_in_each_namespace(|found| Some(found.kind().type_()));
         for found in found {
             let type_ = found.kind().type_();
             if let Some(collection) = observer.targets.store.index_of(type_, found.object().namespace()) {
@@ -60,7 +60,7 @@ impl Observer {
             }
         }
         observer.start_in_each_namespace(|found| found.kind().revisions().type_());
-        observer.start_in_each_namespace(|_| &POD);
+        observer.start_in_each_namespace(|_| Some(&POD));
         observer
     }
 
@@ -75,7 +75,7 @@ impl Observer {
             observer.start(query);
         }
         let stores = [&REPLICA_SET, &CONTROLLER_REVISION].into_iter();
-        let stores = stores.filter(|type_| kinds.iter().any(|kind| kind.revisions().type_() == *type_));
+        let stores = stores.filter(|type_| kinds.iter().any(|kind| kind.revisions().type_() == Some(*type_)));
         for type_ in stores.chain([&POD]) {
             observer.start(ListQuery::of(type_, observer.namespace.as_deref()));
         }
@@ -105,7 +105,7 @@ impl Observer {
             return;
         }
         match self.shared.wanted {
-            Wanted::Found(_) => self.start_in_each_namespace(|_| &EVENT),
+            Wanted::Found(_) => self.start_in_each_namespace(|_| Some(&EVENT)),
             Wanted::Scope { .. } => self.start(ListQuery::warnings(self.namespace.as_deref())),
         }
     }
@@ -215,12 +215,13 @@ impl Observer {
 
     /// Starts one reflector for a type in each namespace of the workloads that were found, or one for the whole cluster. A
     /// reflector of a single workload reads only its objects, and starts from its state.
-    fn start_in_each_namespace(&mut self, type_of: fn(&Workload) -> &'static ResourceType) {
+    fn start_in_each_namespace(&mut self, type_of: fn(&Workload) -> Option<&'static ResourceType>) {
         let shared = Arc::clone(&self.shared);
         let namespaces: BTreeSet<_> =
             shared.wanted.found().iter().map(|found| found.object().namespace()).collect();
         for first in shared.wanted.found() {
-            let (type_, namespace) = (type_of(first), first.object().namespace());
+            let Some(type_) = type_of(first) else { continue };
+            let namespace = first.object().namespace();
             if self.targets.store.index_of(type_, namespace).is_some() {
                 continue;
             }
@@ -229,7 +230,7 @@ impl Observer {
                 continue;
             }
             let is_here =
-                |found: &&Workload| type_of(found) == type_ && found.object().namespace() == namespace;
+                |found: &&Workload| type_of(found) == Some(type_) && found.object().namespace() == namespace;
             let here: Vec<_> = shared.wanted.found().iter().filter(is_here).collect();
             let mut reflector = self.reflector(narrow_query(type_, namespace, &here));
             if let [only] = here[..]

@@ -107,7 +107,7 @@ impl Parts {
         }
         let wanted = Wanted::owned_by(workloads.iter().copied(), self.whole_objects);
         let mut types: Vec<&ResourceType> = Vec::new();
-        for type_ in workloads.iter().map(|workload| workload.kind().revisions().type_()) {
+        for type_ in workloads.iter().filter_map(|workload| workload.kind().revisions().type_()) {
             if !types.contains(&type_) {
                 types.push(type_);
             }

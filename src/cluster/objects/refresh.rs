@@ -55,8 +55,13 @@ impl Shared {
         attempts.record_answer();
         // After the workload, so that they are not older than it.
         let owned = |type_| self.list(found, type_, move |object| self.wanted.facts(object, type_));
-        let store = found.kind().revisions().type_();
-        let (revisions, pods) = tokio::try_join!(biased; owned(store), owned(&POD))?;
+        let revisions = async {
+            match found.kind().revisions().type_() {
+                Some(store) => owned(store).await,
+                None => Ok(None),
+            }
+        };
+        let (revisions, pods) = tokio::try_join!(biased; revisions, owned(&POD))?;
         Ok(Some((workload, [revisions, pods])))
     }
 

@@ -68,15 +68,16 @@ impl Store {
         Observation { workload: workload.clone(), revisions, pods, events }
     }
 
-    /// Returns the collection of the revisions of a workload.
+    /// Returns the collection of the revisions of a workload; none for a kind that stores none.
     pub(super) fn of_revisions(&self, workload: &Workload) -> Option<&Collection> {
-        self.of(workload.kind().revisions().type_(), workload.object().namespace())
+        self.of(workload.kind().revisions().type_()?, workload.object().namespace())
     }
 
     /// Whether the revisions and pods of a workload were read, or cannot be read.
     pub(super) fn was_read(&self, workload: &Workload) -> bool {
-        let pods = self.of(&POD, workload.object().namespace());
-        [self.of_revisions(workload), pods].iter().all(|all| all.is_some_and(Collection::has_synced))
+        let types = [workload.kind().revisions().type_(), Some(&POD)].into_iter().flatten();
+        let mut collections = types.map(|type_| self.of(type_, workload.object().namespace()));
+        collections.all(|all| all.is_some_and(Collection::has_synced))
     }
 
     /// Returns the uids that the controllers of a workload's pods may have: those of its revisions, and its own.
@@ -161,10 +162,11 @@ impl Store {
 
     /// Stores the revisions and pods of a refresh, and returns the observation of the workload.
     pub(super) fn refresh(&mut self, workload: &Workload, listed: [Option<Listed>; 2]) -> Observation {
-        let types = [workload.kind().revisions().type_(), &POD];
+        let all_types = [workload.kind().revisions().type_(), Some(&POD)];
         let mut owners = BTreeSet::from([workload.object().uid().to_owned()]);
         let mut read = Vec::new();
-        for (type_, listed) in types.into_iter().zip(listed) {
+        for (type_, listed) in all_types.into_iter().zip(listed) {
+            let Some(type_) = type_ else { continue };
             read.extend(listed.as_ref().map(|_| type_));
             let index = self.index_of(type_, workload.object().namespace());
             if let Some(known) = index.and_then(|index| self.collections.get_mut(index)) {

@@ -35,6 +35,8 @@ pub struct TargetScope {
     pub all_namespaces: bool,
     /// Whether a search that finds nothing is a success (`--allow-empty`).
     pub allow_empty: bool,
+    /// Whether manifests select workloads of kinds that are only read, such as a Job.
+    pub includes_read_only: bool,
     /// The objects in the manifests (`-f`), and the errors of those that cannot be read.
     pub manifests: Vec<Result<Object>>,
 }
@@ -96,7 +98,9 @@ impl Inputs {
                 let scope = of(args.targets()?, &args.selector, args.all_namespaces, args.allow_empty);
                 inputs.scope = TargetScope { fields: args.field_selector.clone(), ..scope };
             }
-            Verb::Status(args) => inputs.scope = scope(&args.scope)?,
+            Verb::Status(args) => {
+                inputs.scope = TargetScope { includes_read_only: true, ..scope(&args.scope)? };
+            }
             Verb::History(args) => inputs.scope = scope(&args.scope)?,
             Verb::Undo(args) => inputs.scope = scope(&args.write.scope)?,
             Verb::Restart(args) => inputs.scope = scope(&args.write.scope)?,

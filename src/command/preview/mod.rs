@@ -60,7 +60,7 @@ async fn preview(request: &PreviewArgs, context: &Context<'_>, ui: &mut Ui) -> R
     let given: HashSet<_> = applied.objects.iter().map(identity).collect();
     for object in applied.objects {
         let kind = object.kind().to_owned();
-        match Workload::of(object) {
+        match Workload::of(object).filter(|workload| workload.kind().read_only().is_none()) {
             Some(workload) if workload.object().namespace().is_empty() => {
                 workloads.extend(in_namespace(&workload, &namespace));
             }

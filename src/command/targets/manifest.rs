@@ -6,14 +6,15 @@ use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
 
 /// Returns the objects that have rollouts, and names the others in one note. kubectl fails for each of the
-/// others, such as a Service in the same file.
+/// others, such as a Service in the same file. `includes_read_only` adds the kinds that are only read.
 pub(super) fn with_rollouts<'a>(
     declared: impl Iterator<Item = &'a Object>,
+    includes_read_only: bool,
     notes: &mut Vec<Finding>,
 ) -> Vec<(&'a Object, &'static dyn Kind)> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for object in declared {
-        match kind_of(object) {
+        match kind_of(object).filter(|kind| includes_read_only || kind.read_only().is_none()) {
             Some(kind) => with.push((object, kind)),
             None => without.push(short_name(object)),
         }

@@ -172,7 +172,8 @@ impl<'a> TargetFinder<'a> {
         keep: impl Fn(Workload) -> T,
         found: &mut FoundTargets<T>,
     ) {
-        let with_rollouts = with_rollouts(scope.manifests.iter().flatten(), &mut found.notes);
+        let declared = scope.manifests.iter().flatten();
+        let with_rollouts = with_rollouts(declared, scope.includes_read_only, &mut found.notes);
         let answers = with_rollouts.iter().map(|(declared, kind)| self.find_declared(declared, *kind, scope));
         for answer in concurrently(answers).await {
             match answer {

@@ -210,10 +210,12 @@ fn time(followed: Followed<'_>, view: Option<&RolloutView>, now: Now) -> String 
 }
 
 /// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty
-/// while it is not known, and during a rollback, because the state names its revision.
+/// while it is not known, for a kind without revisions, and during a rollback, because the state names its revision.
 fn revisions(followed: Followed<'_>) -> String {
     let target = followed.target;
-    let Some(observed) = target.observation().filter(|_| !followed.is_rollback_written()) else {
+    let has_revisions = target.workload().kind().read_only().is_none();
+    let Some(observed) = target.observation().filter(|_| has_revisions && !followed.is_rollback_written())
+    else {
         return String::new();
     };
     let running = observed.revisions.current();
@@ -237,10 +239,13 @@ fn bars(view: &RolloutView, state: RolloutState, width: usize) -> Vec<Line> {
     let counts = view.counts;
     let [shortest, longest] = BAR_LENGTHS;
     let length = (width / 4).clamp(shortest, longest);
+    let runs_to_completion = view.workload.kind().runs_to_completion();
     let (label, available) = match view.available {
+        Some(succeeded) if runs_to_completion => ("succeeded", succeeded),
         Some(available) => ("available", available),
         None => ("ready", counts.ready), // an old API server without `availableReplicas`
     };
+    let first = if runs_to_completion { "started" } else { "updated" };
     let is_progressing = matches!(state, RolloutState::Progressing | RolloutState::Stuck);
     let note = match min_available(&view.workload).filter(|_| is_progressing) {
         _ if view.is_outage => Line::styled(Style::Bad, " outage"),
@@ -248,7 +253,7 @@ fn bars(view: &RolloutView, state: RolloutState, width: usize) -> Vec<Line> {
         None => Line::default(),
     };
     aligned(vec![
-        row("updated", counts.updated, counts.wanted, length, Line::default()),
+        row(first, counts.updated, counts.wanted, length, Line::default()),
         row(label, available, counts.wanted, length, note),
     ])
 }

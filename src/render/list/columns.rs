@@ -123,9 +123,11 @@ fn state(rollout: &RolloutView) -> Line {
     Line::styled(style, rollout.state().word())
 }
 
-/// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown.
+/// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown and for a
+/// kind without revisions.
 fn revision(rollout: &RolloutView) -> String {
     match rollout.revision {
+        None if rollout.workload.kind().read_only().is_some() => "-".to_owned(),
         Some(number) => number.to_string(),
         None if rollout.revision_name.is_none() && !rollout.unknown.contains(&"revisions") => {
             "new".to_owned()

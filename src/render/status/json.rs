@@ -142,6 +142,7 @@ fn result_json(followed: Followed<'_>) -> Value {
                 (Some(failure.json_name()), Some(*limit), None)
             }
             RolloutFailure::Replaced(line) => (Some(failure.json_name()), None, Some(line.clone())),
+            RolloutFailure::Condition => (Some(failure.json_name()), None, Some(line.clone())),
             RolloutFailure::ProgressDeadline(_) => (Some(failure.json_name()), None, None),
         },
         Outcome::TimedOut(limit) => {

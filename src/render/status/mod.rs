@@ -225,6 +225,12 @@ pub(super) fn hints(followed: Followed<'_>, view: Option<&RolloutView>) -> Vec<S
     if let Some(Outcome::Unreadable(error)) = followed.outcome() {
         hints.extend(error.hint_text().map(str::to_owned));
     }
+    let ttl = target.workload().object().int("/spec/ttlSecondsAfterFinished");
+    if let (Some(Outcome::Deleted), Some(seconds)) = (followed.outcome(), ttl) {
+        hints.push(format!(
+            "it was not seen complete; ttlSecondsAfterFinished {seconds} may be too short to see how it ended"
+        ));
+    }
     if let Some(view) = view {
         hints.extend(rollback_at_end(view, followed).map(str::to_owned));
         hints.extend(deadlock_hints(view));
@@ -245,9 +251,10 @@ pub(super) fn hints(followed: Followed<'_>, view: Option<&RolloutView>) -> Vec<S
     hints
 }
 
-/// Whether the end of a failed, unfinished or held rollout says what still serves.
+/// Whether the end of a failed, unfinished or held rollout says what still serves. A Job serves nothing.
 fn shows_what_serves(view: &RolloutView, followed: Followed<'_>) -> bool {
     match followed.outcome() {
+        _ if view.workload.kind().runs_to_completion() => false,
         Some(Outcome::Unfinished | Outcome::Held | Outcome::Interrupted(_)) => {
             view.needs_a_fix() || view.is_outage
         }
@@ -315,7 +322,9 @@ fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameConte
         // Its status says so, or the lines of the rollback.
         Outcome::Unfinished | Outcome::OtherTargetFailed(_) => return None,
         // Its causes say so, below its line.
-        Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_)) if target.options().once => {
+        Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_) | RolloutFailure::Condition)
+            if target.options().once =>
+        {
             return None;
         }
         Outcome::Failed(RolloutFailure::Replaced(message)) if target.options().once => {
@@ -332,6 +341,9 @@ fn outcome_line(target: &FollowedTarget, result: &TargetResult, names: NameConte
                 named_line(target.workload(), &result.line, names),
                 limit.unwrap_or_default()
             )
+        }
+        Outcome::Failed(RolloutFailure::Condition) => {
+            format!("error: {}", named_line(target.workload(), &result.line, names))
         }
         Outcome::Failed(RolloutFailure::Replaced(line)) => format!("error: {name}: {line}"),
         Outcome::Failed(failure) => format!("error: {name} failed: {}{last}", reason(failure)),
@@ -369,6 +381,9 @@ fn lacking(target: &FollowedTarget) -> String {
 /// Returns that a rollout is held, and how far it is: a pause can come at any moment.
 fn held(target: &FollowedTarget, name: &str) -> String {
     let is_held = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Held);
+    if target.workload().kind().runs_to_completion() {
+        return format!("note: {name} is suspended");
+    }
     let word = if target.workload().is_paused() && !is_held { "paused" } else { "held" };
     let counts = target.workload().counts();
     let remain = if counts.outdated() > 0 { "; outdated pods remain" } else { "" };

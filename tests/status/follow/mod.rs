@@ -5,6 +5,7 @@
 mod allowed_restarts;
 mod creation;
 mod github_actions;
+mod jobs;
 mod late_events;
 mod limits_and_stability;
 mod live_display;

@@ -54,6 +54,11 @@ impl<'a> CauseContext<'a> {
         Self { observed, revision, allowed, now, template: template.unwrap_or(Cow::Owned(Value::Null)) }
     }
 
+    /// Whether the pods end once their work is done.
+    pub(super) fn runs_to_completion(&self) -> bool {
+        self.observed.workload.kind().runs_to_completion()
+    }
+
     /// Returns the warning events about a pod's container or the whole pod, newest first.
     pub(super) fn warnings(&self, pod: &Pod, container: &str) -> impl Iterator<Item = &'a Event> {
         let container = container.to_owned();

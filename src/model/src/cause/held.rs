@@ -23,6 +23,9 @@ pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> impl Ite
 
 fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let workload = &context.observed.workload;
+    if workload.kind().runs_to_completion() && state == RolloutState::Held {
+        return Some(Cause::new(CauseId::Paused, "spec.suspend is true"));
+    }
     (state == RolloutState::Paused).then(|| Cause::new(CauseId::Paused, pause_words(workload)))
 }
 

@@ -91,7 +91,7 @@ pub fn causes_of(
             causes.extend(deadlock);
         }
     }
-    causes.extend(by_cause(problems, allowed));
+    causes.extend(by_cause(problems, &context));
     causes.sort_by(by_importance);
     mask_secrets(&mut causes, observed);
     causes
@@ -121,24 +121,26 @@ fn deleting(workload: &Workload) -> Option<Cause> {
 #[must_use]
 pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Timestamp) -> Vec<Cause> {
     let context = CauseContext::new(observed, Some(revision), AllowedRestarts::default(), now);
-    let mut causes = by_cause(context.pod_problems(), context.allowed);
+    let mut causes = by_cause(context.pod_problems(), &context);
     mask_secrets(&mut causes, observed);
     causes
 }
 
 /// Merges problems that differ only in the pod into one cause. The example is the pod whose container restarted
 /// most often, or the first by name.
-fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> {
+fn by_cause(found: Vec<PodProblem<'_>>, context: &CauseContext<'_>) -> Vec<Cause> {
     let mut groups: BTreeMap<_, Vec<PodProblem<'_>>> = BTreeMap::new();
     for mut found in found {
         found.cause.container = found.container.map(|container| container.name.clone());
         groups.entry(found.cause.key()).or_default().push(found);
     }
-    groups.into_values().map(|found| cause(found, allowed)).collect()
+    groups.into_values().map(|found| cause(found, context)).collect()
 }
 
-/// Merges the problems of one cause. A container that crashed no more often than is allowed may recover.
-fn cause(mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
+/// Merges the problems of one cause. A container that crashed no more often than is allowed may recover, and so may one of a
+/// kind that runs to completion, whose controller decides how often.
+fn cause(mut found: Vec<PodProblem<'_>>, context: &CauseContext<'_>) -> Cause {
+    let allowed = context.allowed;
     let restarts = |found: &PodProblem<'_>| found.container.map_or(0, |container| container.restarts);
     found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));
     let since = found.iter().filter_map(|found| since(found.cause.id, found.pod, found.container)).min();
@@ -147,13 +149,16 @@ fn cause(mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
         found.iter().filter_map(|found| Some(counted_restarts(found.container?, found.pod, allowed)));
     let counted = counted.max().unwrap_or_default();
     let example = found.swap_remove(0);
-    let is_replaced = |found: &&PodProblem<'_>| found.pod.has_ended() && found.cause.id.ends_container();
+    let is_replaced = |found: &&PodProblem<'_>| {
+        found.pod.has_ended() && found.cause.id.ends_container() && !context.runs_to_completion()
+    };
     let replaced = found.iter().chain([&example]).filter(is_replaced).count();
     let replaced = i64::try_from(replaced).unwrap_or(i64::MAX);
     let (restarts, counted) = (restarts(&example).saturating_add(replaced), counted.saturating_add(replaced));
     let is_running =
         example.container.is_some_and(|container| matches!(container.state, ContainerState::Running { .. }));
-    let is_allowed = example.cause.id.ends_container() && counted <= allowed.limit();
+    let is_allowed =
+        example.cause.id.ends_container() && (counted <= allowed.limit() || context.runs_to_completion());
     Cause { pods, restarts, is_running, since, ..example.cause.passing_if(is_allowed) }
 }
 
@@ -256,6 +261,11 @@ const CONTAINER_DETECTORS: [ContainerDetector; 8] = [
     unready::find_unready,
 ];
 
+/// Whether a container has ended with exit code 0.
+fn has_succeeded(container: &Container) -> bool {
+    matches!(&container.state, ContainerState::Terminated(ending) if ending.exit_code == 0)
+}
+
 impl<'a> CauseContext<'a> {
     /// Returns the problems of the revision's pods. Terminating pods are skipped, because their end is no
     /// failure.
@@ -265,9 +275,13 @@ impl<'a> CauseContext<'a> {
     }
 
     /// Returns the crashes of a pod that ended a short time ago. A container with `restartPolicy: Never` ends its pod, and
-    /// the controller replaces it.
+    /// the controller replaces it. Of a kind that runs to completion, those of every pod that ended: each counts against its
+    /// limit.
     fn endings_of<'p>(&self, pod: &'p Pod) -> Vec<PodProblem<'p>> {
         let is_recent = |container: &&Container| {
+            if self.runs_to_completion() {
+                return !has_succeeded(container);
+            }
             let ended = container.latest_termination().and_then(|ending| ending.finished);
             ended.is_some_and(|ended| self.now.duration_since(ended) <= context::MAX_RECOVERY_TIME)
         };
@@ -295,6 +309,9 @@ impl<'a> CauseContext<'a> {
             return of_pod(problem);
         }
         let find_problem = |container: &'p Container| {
+            if self.runs_to_completion() && has_succeeded(container) {
+                return None;
+            }
             if !pod.ready && !container.ready {
                 return CONTAINER_DETECTORS.iter().find_map(|detect| detect(container, pod, self));
             }

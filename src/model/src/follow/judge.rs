@@ -88,6 +88,9 @@ fn decide(
     now: Duration,
 ) -> Option<Outcome> {
     if verdict.state == RolloutState::Failed && goal != GoalState::Reached {
+        if !workload.is_deadline_exceeded() {
+            return Some(Outcome::Failed(RolloutFailure::Condition));
+        }
         let seconds = workload.object().int("/spec/progressDeadlineSeconds");
         return Some(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
     }
@@ -123,9 +126,9 @@ fn decide(
 }
 
 fn old_pods_not_known(workload: &Workload) -> Error {
-    let revisions = workload.kind().revisions().type_().plural;
-    let message =
-        format!("pods or {revisions} cannot be listed, so it is unknown whether outdated pods remain");
+    let revisions = workload.kind().revisions().type_().map(|type_| format!(" or {}", type_.plural));
+    let revisions = revisions.unwrap_or_default();
+    let message = format!("pods{revisions} cannot be listed, so it is unknown whether outdated pods remain");
     Error::new(ErrorKind::NotReadable, message)
         .hint("wait for --until complete, or request permission to list them")
 }

@@ -234,11 +234,12 @@ impl FollowOptions {
     }
 
     /// Returns how long a rollout of this workload may make no progress: the given deadline, or the one that
-    /// `--undo-on-failure` implies if its controller has none. The verdict shows when the deadline of the controller passed.
+    /// `--undo-on-failure` implies if its controller has none. None is implied for a Job, whose pods may run for hours. The verdict shows when the deadline of the controller passed.
     pub(super) fn deadline_for(&self, workload: &Workload) -> Option<Duration> {
         let of_controller = workload.object().int("/spec/progressDeadlineSeconds");
-        let is_implied =
-            self.undo_on_failure.is_some() && of_controller.is_none_or(|seconds| seconds >= NO_DEADLINE);
+        let is_implied = self.undo_on_failure.is_some()
+            && !workload.kind().runs_to_completion()
+            && of_controller.is_none_or(|seconds| seconds >= NO_DEADLINE);
         self.deadline.or(is_implied.then_some(IMPLIED_DEADLINE))
     }
 }
@@ -266,10 +267,15 @@ pub(super) enum RevisionMatch {
 }
 
 impl ExpectedRevision {
-    /// Returns the expected revision that the options ask for, if any.
+    /// Returns the expected revision that the options ask for, if any; none for a kind without revisions.
     pub(super) fn from_options(options: &FollowOptions, found: &Workload) -> Option<Self> {
         let written = || options.expect_found_template.then(|| Self::Written(Box::new(found.clone())));
-        options.revision.clone().map(Self::Named).or_else(written)
+        options
+            .revision
+            .clone()
+            .map(Self::Named)
+            .or_else(written)
+            .filter(|_| found.kind().read_only().is_none())
     }
 
     /// Compares an observation with the expected revision.

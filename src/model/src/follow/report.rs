@@ -118,6 +118,8 @@ pub enum RolloutFailure {
     /// The controller reports that `spec.progressDeadlineSeconds` passed without progress. The
     /// value is in seconds.
     ProgressDeadline(Option<i64>),
+    /// The controller reports by a condition that it has given up, as that of a Job does. The line of the verdict says why.
+    Condition,
     /// The given deadline passed without progress.
     Deadline(Duration),
     /// A fatal cause outlasted its grace period.
@@ -172,6 +174,7 @@ impl RolloutFailure {
     pub fn json_name(&self) -> &'static str {
         match self {
             Self::ProgressDeadline(_) => "progress-deadline",
+            Self::Condition => "condition",
             Self::Deadline(_) => "deadline",
             Self::Cause { id, .. } => id.name(),
             Self::Replaced(_) => "taken-over",

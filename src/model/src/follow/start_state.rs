@@ -49,8 +49,8 @@ impl StartState {
         let since = options.release_since.unwrap_or(RELEASE_AGE).resolve(now);
         let is_recent = became_current_after(since, observation);
         let stable = match &options.undo_to {
-            Some(word) => Ok(named(word, observation)?),
-            None => served_before(observation, is_recent),
+            Some(word) if found.kind().read_only().is_none() => Ok(named(word, observation)?),
+            _ => served_before(observation, is_recent),
         };
         let stable = stable.map(|stable| (stable.name.clone(), stable.digest));
         let is_released = is_recent || verdict(observation).state != RolloutState::Complete;

@@ -212,6 +212,13 @@ impl FollowedTarget {
                 let _ = self.observe(event); // its rollback is evaluated from the present state
                 return;
             }
+            TargetEvent::Deleted if self.was_complete() => {
+                if self.observation.is_none() {
+                    self.observation = Some(Observation::of_alone(self.found_workload.clone()));
+                    let _ = self.evaluate(now); // reports that it is complete
+                }
+                return self.finish(Outcome::Reached, now.elapsed);
+            }
             TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed),
             TargetEvent::Unreadable(error) => {
                 return self.finish(Outcome::Unreadable(error), now.elapsed);
@@ -307,6 +314,13 @@ impl FollowedTarget {
         let dues = [self.stuck_pods.due(), interval, limit, deadline, self.warnings.awaited_until()];
         let dues = dues.into_iter().flatten().chain(self.memory.dues());
         dues.filter(|due| *due > self.evaluated_at).min()
+    }
+
+    /// Whether the target was seen complete, and is of a kind that is deleted after its end (`ttlSecondsAfterFinished` of a Job).
+    fn was_complete(&self) -> bool {
+        let workload = self.workload();
+        workload.kind().runs_to_completion()
+            && verdict(&Observation::of_alone(workload.clone())).state == RolloutState::Complete
     }
 
     fn add_log(&mut self, log: LogLines) {

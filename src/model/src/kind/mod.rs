@@ -9,6 +9,7 @@ pub mod clone_set;
 pub mod daemon_set;
 pub mod deployment;
 pub mod fields;
+pub mod job;
 pub mod owners;
 pub mod revision_store;
 pub mod stateful_set;
@@ -20,7 +21,7 @@ pub mod update_budget;
 pub mod verdict;
 mod workload;
 
-pub use table::{all, built_in, of, of_type, optional, steppable};
+pub use table::{all, built_in, of, of_type, optional};
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -29,7 +30,7 @@ use serde_json::Value;
 
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
-use self::verdict::{Activity, Verdict};
+use self::verdict::{Activity, Counts, Verdict};
 use crate::api::object::Object;
 use crate::api::resource_type::ResourceType;
 use crate::hold::held::Held;
@@ -40,9 +41,20 @@ pub trait Kind: Sync {
     /// Returns what the API serves it as: its group, versions, resource name and spellings.
     fn type_(&self) -> &'static ResourceType;
 
-    /// Whether every API server has the kind. `all` means these kinds.
+    /// Whether every API server has the kind.
     fn is_built_in(&self) -> bool {
         self.type_().group == "apps"
+    }
+
+    /// Returns why its workloads are only read, as a fragment; none for a kind whose template can change. `all` does not mean a
+    /// kind that is only read.
+    fn read_only(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether its pods end once their work is done, and its controller decides how many of them may fail.
+    fn runs_to_completion(&self) -> bool {
+        false
     }
 
     /// Returns how its controller stores revisions.
@@ -50,6 +62,23 @@ pub trait Kind: Sync {
 
     /// Returns what tells its pods apart.
     fn pods(&self) -> Pods;
+
+    /// Returns how many pods are wanted. The number of a DaemonSet follows from its nodes; of another kind the API's default
+    /// is 1.
+    fn wanted(&self, workload: &Workload) -> i64 {
+        workload.wanted_replicas()
+    }
+
+    /// Returns the counters of its status.
+    fn counts(&self, workload: &Workload) -> Counts {
+        workload.replica_counts()
+    }
+
+    /// Whether its controller has observed the spec as it is now (`status.observedGeneration`, which some controllers write
+    /// as a text).
+    fn is_observed(&self, workload: &Workload) -> bool {
+        workload.is_generation_observed()
+    }
 
     /// Returns the JSON pointer to how long a pod must be ready before it counts as available.
     fn min_ready_seconds(&self) -> &'static str {
@@ -105,7 +134,7 @@ pub trait Kind: Sync {
     /// # Errors
     /// Why they cannot be held.
     fn mechanism(&self) -> Result<MechanismName, &'static str> {
-        Err("this version only reads it")
+        Err(self.read_only().unwrap_or("this version only reads it"))
     }
 
     /// Whether its controller removes an outdated pod only once a surge pod is available. A surge pod that needs what an

@@ -1,5 +1,5 @@
 //! Where the controllers keep the revisions of a workload: in ReplicaSets, or in ControllerRevisions, whose hash a
-//! StatefulSet controller computes from the stored data.
+//! StatefulSet controller computes from the stored data. A kind whose template never changes has no store.
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::text::json::go_json;
 
 /// Where the controller of a kind stores revisions.
 ///
-/// This is an enum and no trait: there are two stores, a kind chooses one by value, and each difference between them is in
+/// This is an enum and no trait: there are two stores and none, a kind chooses by value, and each difference between them is in
 /// one place. No file outside of `model/kind` matches on it.
 #[derive(Clone, Copy, Debug)]
 pub enum RevisionStore {
@@ -25,6 +25,8 @@ pub enum RevisionStore {
         /// Whether the hash follows from the stored data, so that it can be verified and the next name foretold.
         is_verifiable: bool,
     },
+    /// No store: the template never changes, so the workload is its only revision, and its pods name it by their owner.
+    Workload,
 }
 
 /// The annotation for the number of a ReplicaSet. The controller copies that of the current one to the Deployment.
@@ -43,12 +45,13 @@ const TEMPLATE_HASH: &str = "pod-template-hash";
 const LONGEST_PREFIX: usize = 223;
 
 impl RevisionStore {
-    /// Returns the type of the objects that store them.
+    /// Returns the type of the objects that store them, if there are any.
     #[must_use]
-    pub fn type_(self) -> &'static ResourceType {
+    pub fn type_(self) -> Option<&'static ResourceType> {
         match self {
-            Self::ReplicaSets => &REPLICA_SET,
-            Self::ControllerRevisions { .. } => &CONTROLLER_REVISION,
+            Self::ReplicaSets => Some(&REPLICA_SET),
+            Self::ControllerRevisions { .. } => Some(&CONTROLLER_REVISION),
+            Self::Workload => None,
         }
     }
 
@@ -56,7 +59,7 @@ impl RevisionStore {
     #[must_use]
     pub fn template(self) -> &'static str {
         match self {
-            Self::ReplicaSets => "/spec/template",
+            Self::ReplicaSets | Self::Workload => "/spec/template",
             Self::ControllerRevisions { .. } => "/data/spec/template",
         }
     }
@@ -67,6 +70,7 @@ impl RevisionStore {
         let stored = match self {
             Self::ReplicaSets => object.annotation(NUMBER).map(|text| text.parse().ok()),
             Self::ControllerRevisions { .. } => object.at("/revision").map(Value::as_i64),
+            Self::Workload => None,
         };
         match stored {
             Some(Some(number)) => RevisionNumber::Known(number),
@@ -80,7 +84,7 @@ impl RevisionStore {
     #[must_use]
     pub fn numbered(self, object: &Object) -> Option<Timestamp> {
         match self {
-            Self::ReplicaSets => None,
+            Self::ReplicaSets | Self::Workload => None,
             Self::ControllerRevisions { .. } => {
                 last_author(object, &FieldPath::of(["revision"])).map(|author| author.time)
             }
@@ -98,7 +102,7 @@ impl RevisionStore {
                 numbers.reverse();
                 numbers
             }
-            Self::ControllerRevisions { .. } => Vec::new(),
+            Self::ControllerRevisions { .. } | Self::Workload => Vec::new(),
         }
     }
 
@@ -108,6 +112,7 @@ impl RevisionStore {
         match self {
             Self::ReplicaSets => &[TEMPLATE_HASH],
             Self::ControllerRevisions { .. } => &["controller-revision-hash", "pod-template-generation"],
+            Self::Workload => &[],
         }
     }
 
@@ -120,6 +125,7 @@ impl RevisionStore {
                 object.label("controller.kubernetes.io/hash")
             }
             Self::ControllerRevisions { is_verifiable: false } => object.label("controller-revision-hash"),
+            Self::Workload => None,
         }
     }
 
@@ -139,7 +145,7 @@ impl RevisionStore {
     #[must_use]
     pub fn key_of_revision<'a>(self, name: &'a str, uid: &'a str) -> &'a str {
         match self {
-            Self::ReplicaSets => uid,
+            Self::ReplicaSets | Self::Workload => uid,
             Self::ControllerRevisions { .. } => after_last_dash(name),
         }
     }
@@ -149,7 +155,7 @@ impl RevisionStore {
     #[must_use]
     pub fn key_of_pod(self, pod: &Pod, is_owned: bool) -> &str {
         match self {
-            Self::ReplicaSets => &pod.owner_uid,
+            Self::ReplicaSets | Self::Workload => &pod.owner_uid,
             Self::ControllerRevisions { .. } if is_owned => after_last_dash(&pod.revision_hash),
             Self::ControllerRevisions { .. } => "",
         }
@@ -164,7 +170,7 @@ impl RevisionStore {
     pub fn current(self, alike: &[(Option<Timestamp>, &str)]) -> Option<usize> {
         match self {
             Self::ReplicaSets => (0..alike.len()).min_by_key(|index| alike[*index]),
-            Self::ControllerRevisions { .. } => alike.len().checked_sub(1),
+            Self::ControllerRevisions { .. } | Self::Workload => alike.len().checked_sub(1),
         }
     }
 
@@ -174,7 +180,7 @@ impl RevisionStore {
     pub fn recorded_number(self, workload: &Object) -> Option<i64> {
         match self {
             Self::ReplicaSets => workload.annotation(NUMBER).unwrap_or("0").parse().ok(),
-            Self::ControllerRevisions { .. } => None,
+            Self::ControllerRevisions { .. } | Self::Workload => None,
         }
     }
 
@@ -204,7 +210,7 @@ impl RevisionStore {
     pub fn document(self, workload: &Object, stored: Value, template: Value) -> Value {
         match self {
             Self::ReplicaSets => stored,
-            Self::ControllerRevisions { .. } => {
+            Self::ControllerRevisions { .. } | Self::Workload => {
                 let mut document = workload.json().clone();
                 if let Some(live) = document.pointer_mut("/spec/template") {
                     *live = template;

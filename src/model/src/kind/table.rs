@@ -9,6 +9,7 @@ use super::advanced_stateful_set::AdvancedStatefulSet;
 use super::clone_set::CloneSet;
 use super::daemon_set::DaemonSet;
 use super::deployment::Deployment;
+use super::job::Job;
 use super::stateful_set::StatefulSet;
 use super::{Kind, Workload};
 use crate::api::object::Object;
@@ -25,6 +26,7 @@ static KINDS: &[&dyn Kind] = &[
     &AdvancedDaemonSet,
     &AdvancedStatefulSet,
     &CloneSet,
+    &Job,
     #[cfg(test)]
     &super::test_kind::Pool,
 ];
@@ -34,19 +36,14 @@ pub fn all() -> impl Iterator<Item = &'static dyn Kind> {
     KINDS.iter().copied()
 }
 
-/// Returns the kinds that every API server has, in the order of kubectl's category `all`.
+/// Returns the kinds that every API server has and `all` means, in the order of kubectl's category `all`.
 pub fn built_in() -> impl Iterator<Item = &'static dyn Kind> {
-    all().filter(|kind| kind.is_built_in())
+    all().filter(|kind| kind.is_built_in() && kind.read_only().is_none())
 }
 
 /// Returns the kinds that only some API servers have.
 pub fn optional() -> impl Iterator<Item = &'static dyn Kind> {
     all().filter(|kind| !kind.is_built_in())
-}
-
-/// Returns the kinds that `step` can release batch by batch.
-pub fn steppable() -> impl Iterator<Item = &'static dyn Kind> {
-    all().filter(|kind| kind.mechanism().is_ok())
 }
 
 /// Returns the kind of an object by its `kind` and the group in its `apiVersion`. An object without an `apiVersion`, such
@@ -138,6 +135,7 @@ mod tests {
             ),
             (&DaemonSet, "ds daemonset DaemonSets daemonset.apps ds.v1.apps"),
             (&StatefulSet, "sts StatefulSet statefulsets.v1.apps"),
+            (&Job, "job jobs Job jobs.batch jobs.v1.batch"),
             (
                 &CloneSet,
                 "cloneset clonesets clone CloneSet clonesets.apps.kruise.io clone.v1alpha1.apps.kruise.io \
@@ -182,6 +180,9 @@ mod tests {
             ("StatefulSet", Some("apps.kruise.io/v1beta1"), Some(&AdvancedStatefulSet as &dyn Kind)),
             ("DaemonSet", Some("apps.kruise.io/v1alpha1"), Some(&AdvancedDaemonSet as &dyn Kind)),
             ("CloneSet", Some("apps.kruise.io/v1alpha1"), Some(&CloneSet as &dyn Kind)),
+            ("Job", Some("batch/v1"), Some(&Job as &dyn Kind)),
+            ("Job", None, Some(&Job as &dyn Kind)),
+            ("Job", Some("batch.volcano.sh/v1alpha1"), None),
             ("CloneSet", None, None),
             ("Deployment", Some("v1"), None),
             ("ReplicaSet", Some("apps/v1"), None),

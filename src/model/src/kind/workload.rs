@@ -74,20 +74,26 @@ impl Workload {
         Word::in_namespace(self.object.namespace())
     }
 
-    /// Returns how many pods are wanted. The number of a DaemonSet follows from its nodes; of another kind the API's default
-    /// is 1.
+    /// Returns how many pods are wanted.
     #[must_use]
     pub fn wanted(&self) -> i64 {
+        self.kind.wanted(self)
+    }
+
+    pub(super) fn wanted_replicas(&self) -> i64 {
         if self.kind.pods().are_per_node() {
             return self.counter("desiredNumberScheduled").unwrap_or_default();
         }
         self.object.int("/spec/replicas").map_or(1, in_range)
     }
 
-    /// Whether the controller has observed the spec as it is now (`status.observedGeneration`, which some controllers write
-    /// as a text).
+    /// Whether the controller has observed the spec as it is now.
     #[must_use]
     pub fn is_observed(&self) -> bool {
+        self.kind.is_observed(self)
+    }
+
+    pub(super) fn is_generation_observed(&self) -> bool {
         let place = "/status/observedGeneration";
         let text = || self.object.text(place)?.parse().ok();
         self.object.generation() <= self.object.int(place).or_else(text).unwrap_or_default()
@@ -230,10 +236,15 @@ impl Workload {
         !pod.owner_uid.is_empty() && pod.owner_uid == self.object.uid()
     }
 
-    /// Reads the counters. An absent counter is 0, as in Go. The controllers of pods with ordinals always write `available`,
-    /// so without it the API server does not know that counter.
+    /// Reads the counters.
     #[must_use]
     pub fn counts(&self) -> Counts {
+        self.kind.counts(self)
+    }
+
+    /// Reads the counters of replicas. An absent counter is 0, as in Go. The controllers of pods with ordinals always write
+    /// `available`, so without it the API server does not know that counter.
+    pub(super) fn replica_counts(&self) -> Counts {
         let pods = self.kind.pods();
         let [total, updated, ready, available] = if pods.are_per_node() {
             ["currentNumberScheduled", "updatedNumberScheduled", "numberReady", "numberAvailable"]
@@ -251,13 +262,13 @@ impl Workload {
         }
     }
 
-    fn counter(&self, name: &str) -> Option<i64> {
+    pub(super) fn counter(&self, name: &str) -> Option<i64> {
         self.object.int(&format!("/status/{name}")).map(in_range)
     }
 }
 
 /// The API's counters are non-negative 32-bit integers. Values from snapshots are limited to that.
-fn in_range(count: i64) -> i64 {
+pub(super) fn in_range(count: i64) -> i64 {
     count.clamp(0, i64::from(i32::MAX))
 }
 

@@ -229,14 +229,18 @@ pub fn ready_by_revision(observation: &Observation) -> Vec<(String, usize)> {
     ready.filter(|(_, ready)| *ready > 0).collect()
 }
 
-/// Whether pods are wanted and none is available or ready. Ready pods serve, also while a hold of `step` keeps them from
+/// Whether pods are wanted and none is available or ready, of a kind that serves. Ready pods serve, also while a hold of `step` keeps them from
 /// counting as available. The first revision of a workload has not served before, so
 /// this is an outage only after its rollout failed.
 #[must_use]
 pub fn is_outage(observation: &Observation, state: RolloutState) -> bool {
     let has_served = observation.revisions.len() > 1 || state == RolloutState::Failed;
-    let counts = observation.workload.counts();
-    has_served && counts.wanted > 0 && counts.available.unwrap_or_default() == 0 && counts.ready == 0
+    let (counts, serves) = (observation.workload.counts(), !observation.workload.kind().runs_to_completion());
+    serves
+        && has_served
+        && counts.wanted > 0
+        && counts.available.unwrap_or_default() == 0
+        && counts.ready == 0
 }
 
 impl Observation {
@@ -261,7 +265,7 @@ impl Observation {
             if self.revisions.is_empty() && self.workload.counts().total > 0 {
                 "its revisions cannot be read"
             } else if self.replaced_revisions().next().is_none() {
-                "it has no other revision"
+                self.workload.kind().read_only().unwrap_or("it has no other revision")
             } else if self.records_served_revision() {
                 "the stable revision is the current one"
             } else if has_ready {

@@ -251,10 +251,15 @@ impl Revisions {
         Self::among(workload, objects.into_iter().map(read))
     }
 
-    /// As [`Revisions::of`], with revisions that are already read.
+    /// As [`Revisions::of`], with revisions that are already read. A workload without a store of revisions is its only one.
     #[must_use]
     pub fn among(workload: &Workload, revisions: impl IntoIterator<Item = Arc<Revision>>) -> Self {
         let uid = workload.object().uid();
+        if workload.kind().revisions().type_().is_none() {
+            let only =
+                Revision { owner_uid: uid.to_owned(), ..Revision::read(workload.kind(), workload.object()) };
+            return Self { list: vec![Arc::new(only)], current: Some(0) };
+        }
         let owned = |revision: &Arc<Revision>| !uid.is_empty() && revision.owner_uid == uid;
         let mut list: Vec<_> = revisions.into_iter().filter(owned).collect();
         list.sort_by(|a, b| {

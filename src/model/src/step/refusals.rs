@@ -25,8 +25,11 @@ pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Re
         return Err(unreadable(workload, "pods", "pods"));
     }
     // A controller that has observed the workload has stored a revision of it.
-    if observed.revisions.is_empty() && workload.is_observed() {
-        return Err(unreadable(workload, "revisions", workload.kind().revisions().type_().plural));
+    if let Some(store) = workload.kind().revisions().type_()
+        && observed.revisions.is_empty()
+        && workload.is_observed()
+    {
+        return Err(unreadable(workload, "revisions", store.plural));
     }
     Ok(())
 }

@@ -111,7 +111,8 @@ impl RolloutView {
     /// Returns the view of an observation that is already evaluated.
     #[must_use]
     pub fn with(observed: &Observation, verdict: Verdict, causes: Vec<Cause>, now: Timestamp) -> Self {
-        let current = observed.revisions.current();
+        let has_revisions = observed.workload.kind().read_only().is_none();
+        let current = observed.revisions.current().filter(|_| has_revisions);
         let recorded = observed
             .workload
             .recorded_revision()
@@ -128,7 +129,7 @@ impl RolloutView {
             counts: observed.workload.counts(),
             available: available(observed, now),
             is_outage: is_outage(observed, verdict.state),
-            ready: ready_by_revision(observed),
+            ready: if has_revisions { ready_by_revision(observed) } else { Vec::new() },
             rollback: if is_complete { None } else { rollback_command(observed) },
             causes,
             next_change_hold: next_change_hold(&observed.workload).filter(|_| is_complete),

@@ -22,6 +22,9 @@ use crate::status::uses::{UseStart, start_of_last_use};
 /// Without pods it is `lastUpdateTime` of the Deployment's condition `Progressing`: the last progress.
 #[must_use]
 pub(super) fn since(observed: &Observation, state: RolloutState) -> Option<Timestamp> {
+    if observed.workload.kind().runs_to_completion() {
+        return since_start_or_end(&observed.workload);
+    }
     match state {
         RolloutState::Complete => complete(observed),
         RolloutState::Progressing | RolloutState::Stuck => progressing(observed),
@@ -31,6 +34,13 @@ pub(super) fn since(observed: &Observation, state: RolloutState) -> Option<Times
         }
         RolloutState::Unobserved => None,
     }
+}
+
+/// Returns when a Job ended or was suspended, by its last condition that is true, or else when it started.
+fn since_start_or_end(job: &Workload) -> Option<Timestamp> {
+    let conditions = ["Complete", "Failed", "FailureTarget", "Suspended"].into_iter();
+    let mut conditions = conditions.filter_map(|type_| job.condition(type_)).filter(Condition::is_true);
+    conditions.next().and_then(|condition| condition.since).or_else(|| job.object().time("/status/startTime"))
 }
 
 /// Returns the condition that the controller of a Deployment updates with each progress.

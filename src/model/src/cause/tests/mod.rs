@@ -125,19 +125,29 @@ fn each_line_of_a_secret_is_masked_before_lines_are_cut() {
 #[test]
 fn a_crash_after_no_more_restarts_than_are_allowed_needs_no_fix() {
     let pod = Pod::read(&Object::read(json!({"kind": "Pod", "metadata": {"name": "p"}})).unwrap());
-    for (allowed, id, restarts, may_pass) in [
-        (None, CauseId::CrashLoop, 1, true),
-        (None, CauseId::CrashLoop, 2, false),
-        (Some(0), CauseId::CrashLoop, 0, true),
-        (Some(0), CauseId::CrashLoop, 1, false),
-        (Some(3), CauseId::OutOfMemory, 3, true),
-        (Some(3), CauseId::OutOfMemory, 4, false),
-        (Some(3), CauseId::MissingSecret, 1, false),
+    for (kind, allowed, id, restarts, may_pass) in [
+        ("Deployment", None, CauseId::CrashLoop, 1, true),
+        ("Deployment", None, CauseId::CrashLoop, 2, false),
+        ("Deployment", Some(0), CauseId::CrashLoop, 0, true),
+        ("Deployment", Some(0), CauseId::CrashLoop, 1, false),
+        ("Deployment", Some(3), CauseId::OutOfMemory, 3, true),
+        ("Deployment", Some(3), CauseId::OutOfMemory, 4, false),
+        ("Deployment", Some(3), CauseId::MissingSecret, 1, false),
+        ("Job", None, CauseId::CrashLoop, 5, true), // its controller counts them against `backoffLimit`
+        ("Job", None, CauseId::MissingSecret, 0, false),
     ] {
+        let workload = Workload::of_json(&json!({"kind": kind, "metadata": {"name": "w"}})).unwrap();
+        let observed = Observation::of_alone(workload);
+        let allowed = AllowedRestarts(allowed);
+        let context = CauseContext::new(&observed, None, allowed, Timestamp::UNIX_EPOCH);
         let container = Container { restarts, ..Container::default() };
         let cause = Cause::new(id, "crashed");
         let found = vec![PodProblem { pod: &pod, container: Some(&container), cause }];
-        let causes = by_cause(found, AllowedRestarts(allowed));
-        assert_eq!(causes[0].severity == CauseSeverity::MayPass, may_pass, "{allowed:?} {id:?} {restarts}");
+        let causes = by_cause(found, &context);
+        assert_eq!(
+            causes[0].severity == CauseSeverity::MayPass,
+            may_pass,
+            "{kind} {allowed:?} {id:?} {restarts}"
+        );
     }
 }
