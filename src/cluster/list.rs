@@ -7,6 +7,7 @@ use http::StatusCode;
 use crate::cluster::connection::{ApiRequest, ApiResponse, Cluster, Policy, RequestError};
 use crate::cluster::list_decoder::{Page, read_page};
 use crate::error::{Error, ErrorKind};
+use crate::model::api::event;
 use crate::model::api::field_selector::FieldSelector;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, ResourceType};
@@ -45,10 +46,10 @@ impl ListQuery {
         Self { type_, namespace: namespace.map(str::to_owned), labels, fields, form: ListForm::Facts }
     }
 
-    /// Selects the events of type `Warning` in one namespace, or in all.
+    /// Selects the events in one namespace, or in all, without those that say that all is well.
     #[must_use]
-    pub fn warnings(namespace: Option<&str>) -> Self {
-        Self { fields: "type=Warning".to_owned(), ..Self::of(&EVENT, namespace) }
+    pub fn events(namespace: Option<&str>) -> Self {
+        Self { fields: event::FIELDS.to_owned(), ..Self::of(&EVENT, namespace) }
     }
 
     /// Selects the objects with these labels.
@@ -205,7 +206,11 @@ mod tests {
         assert_eq!(pods.parameters(""), "");
         let selected = pods.with_labels(&Selector::parse("a=b,c in (d,e)").unwrap());
         assert_eq!(selected.parameters("limit=500"), "limit=500&labelSelector=a%3Db%2Cc%20in%20%28d%2Ce%29");
-        assert_eq!(ListQuery::warnings(None).parameters(""), "fieldSelector=type%3DWarning");
+        let events = ListQuery::events(None).parameters("");
+        assert!(
+            events.starts_with("fieldSelector=reason%21%3DScheduled%2Creason%21%3DPulling%2C"),
+            "{events}"
+        );
     }
 
     #[test]

@@ -145,4 +145,11 @@ fn pods_that_wait_for_room_of_old_pods_end_with_the_patches_too() {
         assert!(ended.stderr.contains(line), "{line}\n{}", ended.stderr);
     }
     assert_eq!((ended.stderr.contains("  ! "), ended.exit), (false, 3), "{}", ended.stderr);
+    // With a new node no strategy has to be changed (GoogleContainerTools/skaffold 6011).
+    let grows = "pod triggered scale-up: [{g 3->4 (max: 6)}]";
+    let event = merged(warning("uid-web-2-a", "TriggeredScaleUp", grows), &json!({"type": "Normal"}));
+    let ended = status("Deployment", &[&objects[..], &[event]].concat(), &["--watch=false"]);
+    let cause = format!("  ~ web-2-a  unschedulable, a node is being added   \"{message} {grows}\"\n");
+    assert!(ended.stderr.starts_with(&cause), "{}", ended.stderr);
+    assert_eq!((ended.stderr.contains("hint"), ended.exit), (false, 3), "{}", ended.stderr);
 }

@@ -77,7 +77,7 @@ impl Removed {
 }
 
 impl Facts {
-    /// Reads an object; none for a revision without a workload, and for an event that is no warning.
+    /// Reads an object; none for a revision without a workload, and for an event that explains nothing.
     fn read(object: Object, type_: &ResourceType, owner: Option<&'static dyn Kind>) -> Option<Self> {
         Some(if type_ == &POD {
             Self::Pod(Arc::new(Pod::read(&object)))
@@ -220,9 +220,9 @@ pub(super) fn key(object: &Object) -> String {
     format!("{}/{}", object.namespace(), object.name())
 }
 
-/// Returns the query for all objects of a type in one namespace, or in all; of events for the warnings.
+/// Returns the query for all objects of a type in one namespace, or in all; of events without those that say that all is well.
 pub(super) fn all_of(type_: &'static ResourceType, namespace: Option<&str>) -> ListQuery {
-    if type_ == &EVENT { ListQuery::warnings(namespace) } else { ListQuery::of(type_, namespace) }
+    if type_ == &EVENT { ListQuery::events(namespace) } else { ListQuery::of(type_, namespace) }
 }
 
 /// Returns the query for the objects of a type that belong to workloads of a namespace. For a single workload it selects only

@@ -106,7 +106,7 @@ impl Observer {
         }
         match self.shared.wanted {
             Wanted::Found(_) => self.start_in_each_namespace(|_| Some(&EVENT)),
-            Wanted::Scope { .. } => self.start(ListQuery::warnings(self.namespace.as_deref())),
+            Wanted::Scope { .. } => self.start(ListQuery::events(self.namespace.as_deref())),
         }
     }
 

@@ -208,7 +208,7 @@ pub async fn read_all(
         namespaces.iter().filter(|(_, those)| parts.status && those.iter().any(seems_incomplete));
     let events = need_events.map(async |(namespace, _)| {
         let all = Wanted::Scope { with_managed_fields: true };
-        let listed = source.list(&ListQuery::warnings(*namespace), |event| all.facts(event, &EVENT)).await;
+        let listed = source.list(&ListQuery::events(*namespace), |event| all.facts(event, &EVENT)).await;
         (*namespace, listed)
     });
     let groups = namespaces.iter().flat_map(|(namespace, those)| {

@@ -53,6 +53,47 @@ fn unschedulable_pods_are_reported() {
     }
 }
 
+/// An autoscaler answers some seconds after the scheduler. Its events take no request of their own.
+#[tokio::test(start_paused = true)]
+async fn what_an_autoscaler_does_is_reported_with_an_unschedulable_pod() {
+    for (reason, message, summary) in [
+        (
+            "TriggeredScaleUp",
+            "pod triggered scale-up: [{g 3->4 (max: 6)}]",
+            "unschedulable, a node is being added",
+        ),
+        (
+            "NotTriggerScaleUp",
+            "pod didn't trigger scale-up: 1 max node group size reached",
+            "unschedulable, no node is added",
+        ),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+        let zone = json!({"spec": {"template": {"spec": {"nodeSelector": {"zone": "z9"}}}}});
+        cluster.editor().patch(&web, &zone);
+        cluster.later(20_000, move |editor| {
+            editor.sim.store(|store| {
+                let is_pending = |pod: &Value| pod["spec"].get("nodeName").is_none();
+                let pod = store.list(&PODS, Some("default")).find(|(_, pod)| is_pending(pod)).unwrap().1;
+                let now = store.now().to_string();
+                let event = json!({
+                    "metadata": {"name": "scale-up"}, "type": "Normal", "reason": reason, "message": message,
+                    "involvedObject": {"kind": "Pod", "uid": pod["metadata"]["uid"], "namespace": "default"},
+                    "firstTimestamp": now, "lastTimestamp": now,
+                });
+                store.create(&EVENTS, "default", event, &Author::new("cluster-autoscaler")).unwrap();
+            });
+        });
+        let output = cluster.status("deployment/web --timeout 60s").await;
+        output.ends(3).reports("  unschedulable   \"0/").reports(&format!("  {summary}   "));
+        output.reports(message);
+        let requests = cluster.sim.requests();
+        let is_list =
+            |one: &&simcluster::RecordedRequest| one.path.ends_with("/events") && !one.query.flag("watch");
+        assert_eq!(requests.iter().filter(is_list).count(), 1, "{:#?}", cluster.lines());
+    }
+}
+
 /// The scheduler may run before the controller has created the claim of a new pod.
 #[test]
 fn a_claim_of_the_controller_is_not_missing() {

@@ -1,4 +1,4 @@
-//! Warning events.
+//! Warning events, and those in which an autoscaler of nodes says what it does for a pod.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -8,7 +8,25 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::object::Object;
 
-/// One warning event about one object. The API server deletes events after an hour, so their
+/// The event of the cluster autoscaler that it adds a node for a pod.
+pub(crate) const TRIGGERED_SCALE_UP: &str = "TriggeredScaleUp";
+
+/// The event of the cluster autoscaler that it adds no node for a pod.
+pub(crate) const NOT_TRIGGERED_SCALE_UP: &str = "NotTriggerScaleUp";
+
+/// The event of Karpenter that it adds a node for a pod, or expects one.
+pub(crate) const NOMINATED: &str = "Nominated";
+
+/// The reasons of the events of type `Normal` that are kept.
+const KEPT: [&str; 3] = [TRIGGERED_SCALE_UP, NOT_TRIGGERED_SCALE_UP, NOMINATED];
+
+/// The field selector of a request for events. It leaves out those that every pod, Deployment or Job has; a selector cannot say
+/// "warnings, and these others".
+pub const FIELDS: &str = "reason!=Scheduled,reason!=Pulling,reason!=Pulled,reason!=Created,reason!=Started,reason!=Killing,\
+                          reason!=SuccessfulCreate,reason!=SuccessfulDelete,reason!=ScalingReplicaSet,\
+                          reason!=SawCompletedJob,reason!=Completed";
+
+/// One warning event about one object, or one of an autoscaler of nodes. The API server deletes events after an hour, so their
 /// absence proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -28,7 +46,7 @@ pub struct Event {
     pub last: Option<Timestamp>,
 }
 
-/// Warning events by object, newest first. Clones share their content.
+/// Events by object, newest first. Clones share their content.
 #[derive(Clone, Debug, Default)]
 pub struct Events(Arc<HashMap<String, Vec<Event>>>);
 
@@ -54,11 +72,12 @@ impl Events {
 }
 
 impl Event {
-    /// Reads a warning event in both forms of the API: with a count, or as a series. Returns none
-    /// for events of type `Normal`.
+    /// Reads an event in both forms of the API: with a count, or as a series. Returns none for events of type `Normal` other
+    /// than those of autoscalers.
     #[must_use]
     pub fn read(object: &Object) -> Option<Self> {
-        if object.text("/type") != Some("Warning") {
+        let is_kept = object.text("/reason").is_some_and(|reason| KEPT.contains(&reason));
+        if object.text("/type") != Some("Warning") && !is_kept {
             return None;
         }
         let text = |pointer| object.text(pointer).unwrap_or_default().to_owned();

@@ -6,6 +6,7 @@
 //! | `awaited.rs` | what the controller waits for | pods of any revision; if complete, those that outlive their grace period |
 //! | `admission.rs` | rejected pods | conditions and events of the workload |
 //! | `node.rs` | no node, volume or sandbox | updated pods that are not ready, before their containers |
+//! | `autoscaler.rs` | whether an autoscaler adds a node, for `node.rs` and `surge_deadlock.rs` | events of pods |
 //! | `image_pull.rs` | no image | containers of such pods |
 //! | `start.rs` | no configuration or start; a slow start | the same, before crashes |
 //! | `crash_loop.rs` | crashes | the same, ready containers that crashed repeatedly, and pods that ended |
@@ -16,6 +17,7 @@
 //! outdated pod has one only if the rollout waits for that pod, or if the pod outlives its grace period.
 
 mod admission;
+mod autoscaler;
 mod awaited;
 pub mod container_logs;
 mod context;

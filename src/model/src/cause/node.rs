@@ -3,6 +3,7 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::autoscaler::{self, NodeScaling};
 use super::context::{CauseContext, SLOW_AFTER};
 use super::image_pull::inner_message;
 use super::{Cause, CauseId, CauseSeverity, start};
@@ -79,8 +80,9 @@ fn is_being_created(pod: &Pod) -> bool {
         && pod.containers.iter().all(is_untried)
 }
 
-/// Returns the problem of an unscheduled pod, with the message of the condition `PodScheduled`.
-pub(super) fn unscheduled(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
+/// Returns the problem of an unscheduled pod, with the message of the condition `PodScheduled`, and what an autoscaler of nodes
+/// does.
+pub(super) fn unscheduled(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let scheduling = &pod.scheduling;
     if !pod.node.is_empty() || scheduling.status != "False" {
         return None;
@@ -91,7 +93,17 @@ pub(super) fn unscheduled(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
                 .with_evidence(&scheduling.message),
         ),
         _ if is_about_volumes(&scheduling.message) => None,
-        _ => Some(Cause::new(CauseId::Unschedulable, "unschedulable").with_evidence(&scheduling.message)),
+        _ => {
+            let scaling = autoscaler::latest(pod, context);
+            let summary = match scaling {
+                Some((NodeScaling::AddsNode, _)) => "unschedulable, a node is being added",
+                Some((NodeScaling::AddsNone, _)) => "unschedulable, no node is added",
+                None => "unschedulable",
+            };
+            let messages = [scheduling.message.as_str(), scaling.map_or("", |(_, message)| message)];
+            let evidence = messages.join(" ");
+            Some(Cause::new(CauseId::Unschedulable, summary).with_evidence(evidence.trim()))
+        }
     }
 }
 

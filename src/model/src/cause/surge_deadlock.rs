@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::autoscaler::{self, NodeScaling};
 use super::context::CauseContext;
 use super::since::since;
 use super::{Cause, CauseId};
@@ -26,7 +27,8 @@ const DEFAULT_LIMIT: &str = "25%";
 /// | a quota that the old pods use up | the cause `quota-exceeded`, while no pod terminates |
 /// | room on the nodes, which are full | the condition `PodScheduled` has only reasons of the plugin `NodeResourcesFit` |
 ///
-/// The last one may pass: an autoscaler can add a node, and the pods of another workload can leave one.
+/// The last one may pass: an autoscaler can add a node, and the pods of another workload can leave one. While an autoscaler
+/// adds one there is no deadlock.
 pub(super) fn cause(context: &CauseContext<'_>, other_causes: &[Cause]) -> Option<Cause> {
     let observed = context.observed;
     let workload = &observed.workload;
@@ -68,6 +70,9 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<(Strin
         return Some((what, false));
     }
     if let Some(reasons) = reasons_of_full_nodes(message).filter(|_| pod.node.is_empty()) {
+        if matches!(autoscaler::latest(pod, context), Some((NodeScaling::AddsNode, _))) {
+            return None;
+        }
         let revision = context.revision?;
         let holder = old.iter().find(|old| old.ready && asks_for_as_much(old, revision, context.observed))?;
         let what = format!("room on a node ({reasons}), and {} has as much", holder.name);
