@@ -40,6 +40,25 @@ async fn a_hold_does_not_count_towards_the_deadline() {
     cluster.status("daemonset/agent --wait-held --deadline 15s").await.ends(0);
 }
 
+/// The `HorizontalPodAutoscaler` writes through the subresource `scale`, as kube-controller-manager.
+#[tokio::test(start_paused = true)]
+async fn waiting_goes_on_with_the_replicas_that_an_autoscaler_wants() {
+    for (manager, by, goal) in
+        [("kube-controller-manager", "an autoscaler", "--until available"), ("keda", "keda", "")]
+    {
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+        cluster.editor().set_image(&web, "app:2.0-slow");
+        cluster.later(3_000, move |editor| {
+            editor.patch_as(manager, Format::Merge, &web, &json!({"spec": {"replicas": 5}}));
+        });
+        let output = cluster.status(&format!("deployment/web {goal} --timeout 5m")).await;
+        output.ends(0);
+        let note = format!("note: deployment/web: waiting for 5 replicas; {by} changed them from 3\n");
+        assert_eq!(output.stderr.matches(&note).count(), 1, "{}", output.transcript);
+        output.prints("out of 5 new replicas");
+    }
+}
+
 /// The progress of an earlier generation does not count for the rollout that replaced it.
 #[tokio::test(start_paused = true)]
 async fn a_new_generation_restarts_the_deadline() {

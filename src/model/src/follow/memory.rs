@@ -6,9 +6,12 @@ use super::cause_ledger::CauseLedger;
 use super::options::{ExpectedRevision, FollowOptions, GoalState};
 use super::progress::{EtaEstimator, Stability};
 use super::report::{CauseChange, FollowRequest, Outcome, Report};
+use crate::api::managed_fields::author_of_change;
+use crate::api::patch::FieldPath;
 use crate::cause::container_logs::LogRef;
 use crate::cause::{Cause, causes_of, stuck_if};
 use crate::engine::{Effects, Now};
+use crate::kind::Workload;
 use crate::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::observation::Observation;
 use crate::settle::ProgressClock;
@@ -97,6 +100,22 @@ impl Memory {
             self.causes.record(&found, observation, allowed, grace, last_progress, now);
         let reports = reports.into_iter().map(|(cause, change)| Report::Cause { cause, change });
         Effects { reports: reports.collect(), tasks: requests(tasks, options) }
+    }
+
+    /// Reports that another number of pods is awaited, if another client changed `spec.replicas`. The `HorizontalPodAutoscaler`,
+    /// which KEDA uses too, scales as a part of kube-controller-manager.
+    pub(super) fn report_scaling(&mut self, before: &Workload, after: &Workload) -> Option<Report> {
+        let (from, to) = (before.wanted(), after.wanted());
+        if from == to || after.kind().pods().are_per_node() {
+            return None;
+        }
+        let by = author_of_change(after.object(), &FieldPath::of(["spec", "replicas"]), before.object());
+        let by = match by.as_ref().map(|by| by.manager.as_str()) {
+            Some("kube-controller-manager") => "an autoscaler",
+            Some(manager) => manager,
+            None => "another client",
+        };
+        self.status.waiting_report(format!("{to} replicas; {by} changed them from {from}"))
     }
 
     /// Returns what is left to report and to read before an outcome. When the goal is reached, these are the causes that are

@@ -258,6 +258,9 @@ impl FollowedTarget {
             }
             observation.replace_workload(self.workload().clone());
         }
+        if let Some(before) = &self.observation {
+            self.effects.reports.extend(self.memory.report_scaling(&before.workload, &observation.workload));
+        }
         self.observation = Some(observation);
         Some(is_refresh)
     }
