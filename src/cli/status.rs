@@ -97,7 +97,7 @@ pub struct StatusArgs {
     ///
     /// available=N or available=N% is enough where a part of the pods can never be available, such as on a node
     /// that is down: so many pods of the current revision, at most as many as wanted. Per cent are of the
-    /// wanted pods, rounded up.
+    /// wanted pods, rounded up. available=ready-nodes needs the pods of a DaemonSet on all nodes that answer.
     #[arg(long, value_name = "GOAL", value_parser = goal(), help_heading = GOAL)]
     until: Option<Goal>,
 
@@ -237,7 +237,11 @@ pub(super) const SHARE: &str = "available=";
 
 /// Returns the parser of a goal: a word, or `available=` with a number of pods or a share of them.
 fn goal() -> impl TypedValueParser<Value = Goal> {
-    let share = |word: &str| Some(word.strip_prefix(SHARE)?.parse().map(Goal::AvailableShare));
+    let share = |word: &str| {
+        let share = word.strip_prefix(SHARE)?;
+        let on_ready_nodes = (share == "ready-nodes").then_some(Ok(Goal::AvailableOnReadyNodes));
+        on_ready_nodes.or_else(|| Some(share.parse().map(Goal::AvailableShare)))
+    };
     WordsOr { words: words(GOALS), other: share }
 }
 

@@ -128,11 +128,11 @@ fn values_are_offered_by_their_type() {
         (&["status", "--fail-on", "crash"], "crash-loop\n:6\n"),
         (
             &["status", "--until", "avail"],
-            "available\tThese pods are available\navailable=\tSo many pods are available, such as 3 or 90%\n:4\n",
+            "available\tThese pods are available\navailable=\tSo many pods are available, such as 3 or 90%, or ready-nodes\n:4\n",
         ),
         (
             &["status", "--until", "available="],
-            "available=\tSo many pods are available, such as 3 or 90%\n:6\n",
+            "available=\tSo many pods are available, such as 3 or 90%, or ready-nodes\n:6\n",
         ),
         (&["undo", "--dry-run="], "client\nserver\nnone\n:4\n"),
         (&["step", "--dry-run=c"], "client\n:4\n"),

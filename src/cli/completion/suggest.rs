@@ -67,8 +67,9 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Request {
         let mut values = possible_values(&possible);
         // This value of `--until` is not a word.
         values.extend(
-            (flag.get_id() == "until")
-                .then(|| Candidate::new(SHARE, "So many pods are available, such as 3 or 90%")),
+            (flag.get_id() == "until").then(|| {
+                Candidate::new(SHARE, "So many pods are available, such as 3 or 90%, or ready-nodes")
+            }),
         );
         let directive = if typed.starts_with(SHARE) { Directive::Unfinished } else { Directive::default() };
         return Request { directive, ..known(values) };

@@ -14,7 +14,7 @@ use super::revisions;
 use super::state_words::{NameContext, gone, named_line, reason, rollback_words, serving_words, state_style};
 use super::ui::Ui;
 use crate::model::cause::container_logs::LogLines;
-use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
+use crate::model::cause::{Cause, CauseId, lost_node_words, surge_deadlock_commands};
 use crate::model::change::restart::restart_command;
 use crate::model::engine::Now;
 use crate::model::follow::{
@@ -207,6 +207,10 @@ pub fn print_outcome(
     let (target, Some(result)) = (followed.target, followed.result()) else { return };
     let view = target.view(now);
     ui.messages.lines(outcome_line(target, result, names).filter(|_| followed.rollback.is_none()));
+    let leaves_out_nodes = target.options().goal == Goal::AvailableOnReadyNodes;
+    let reached = target.observation().filter(|_| result.outcome == Outcome::Reached && leaves_out_nodes);
+    let lost = reached.and_then(|observed| lost_node_words(observed, now));
+    ui.messages.lines(lost.map(|lost| format!("note: {}: {lost}", names.name(target.workload()))));
     ui.messages.lines(rollback_line(followed, names));
     if let Some(view) = view.as_ref().filter(|view| shows_what_serves(view, followed)) {
         let ago = result.since_answer.map(|ago| format!("{} ago: ", duration_text(ago))).unwrap_or_default();

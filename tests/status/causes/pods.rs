@@ -4,7 +4,7 @@
 use harness::prelude::*;
 
 use super::{of_container, only, waiting};
-use crate::status::objects::{NOW, broken_pod, cause_ids, document, warning, workload};
+use crate::status::objects::{NOW, broken_pod, cause_ids, document, pod, warning, workload};
 
 /// kube-scheduler: `framework/plugins/{nodeaffinity,noderesources,volumebinding,schedulinggates}`; API
 /// server: `pkg/registry/core/pod/strategy.go` for the gates.
@@ -51,6 +51,29 @@ fn unschedulable_pods_are_reported() {
         assert_eq!((id, heals, summary), expected);
         assert_eq!(evidence, Some(message));
     }
+}
+
+/// The objects of a report (kubernetes/kubernetes 139226): one pod was ready before its node was lost, and no kubelet has
+/// reported the other.
+#[test]
+fn the_nodes_of_a_daemon_set_that_are_not_ready_are_one_cause() {
+    let condition = |type_: &str, status: &str, since: &str| json!({"type": type_, "status": status, "lastTransitionTime": since});
+    let scheduled = condition("PodScheduled", "True", "2026-11-20T13:00:00Z");
+    let lost = json!({"status": {"conditions":
+        [scheduled, condition("ContainersReady", "True", NOW), condition("Ready", "False", NOW)]}});
+    let unreported =
+        json!({"status": {"phase": "Pending", "conditions": [scheduled], "containerStatuses": []}});
+    let on = |node: &str, pod: Value| merged(pod, &json!({"spec": {"nodeName": node}}));
+    let objects = [
+        workload("DaemonSet"),
+        on("n1", pod("DaemonSet", "web-2-a", 2)),
+        on("n3", merged(pod("DaemonSet", "web-1-b", 1), &lost)),
+        on("n4", merged(pod("DaemonSet", "web-2-c", 2), &unreported)),
+    ];
+    let document = document("DaemonSet", &objects);
+    let (id, heals, summary, _) = only(&document);
+    assert_eq!((id, heals, summary), ("node-not-ready", true, "2 nodes not ready: n3, n4"));
+    assert_eq!((&document["state"], &document["causes"][0]["pods"]), (&json!("progressing"), &json!(2)));
 }
 
 /// An autoscaler answers some seconds after the scheduler. Its events take no request of their own.

@@ -36,6 +36,8 @@ pub use context::{AllowedRestarts, Cause};
 use crash_loop::counted_restarts;
 pub(crate) use crash_loop::is_crash_looping;
 pub use id::{CauseId, CauseRow, CauseSeverity};
+pub use node::lost_node_words;
+pub(crate) use node::lost_nodes;
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
@@ -85,6 +87,7 @@ pub fn causes_of(
         problems.extend(of_all_pods(awaited::terminating));
         problems.extend(of_all_pods(node::unreachable));
         problems.extend(context.pod_problems());
+        node::merge_lost_nodes(&mut problems, &context);
         causes.extend(admission::causes(&context));
         causes.extend(awaited::blocking(&context));
         causes.extend(awaited::in_place_of_all(&context, state));

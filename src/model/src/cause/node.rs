@@ -1,14 +1,18 @@
 //! Pods without a node, or whose node rejects them, lacks their volumes, or is unreachable.
 
+use std::collections::BTreeSet;
+
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::autoscaler::{self, NodeScaling};
-use super::context::{CauseContext, SLOW_AFTER};
+use super::context::{CauseContext, PodProblem, SLOW_AFTER};
 use super::image_pull::inner_message;
 use super::{Cause, CauseId, CauseSeverity, start};
 use crate::api::container::Container;
 use crate::api::pod::Pod;
+use crate::observation::Observation;
+use crate::text::plural::plural;
 
 /// How the scheduler names a missing claim: `persistentvolumeclaim "data" not found`.
 const MISSING_CLAIM: &str = "persistentvolumeclaim \"";
@@ -157,14 +161,51 @@ fn ended_at(pod: &Pod) -> Option<Timestamp> {
     ends.chain(pod.readiness.since).chain(pod.scheduling.since).max()
 }
 
-/// Returns the problem of a pod whose kubelet has not reported a status. A kubelet does so within a second after
-/// the pod is bound, so this kubelet is stopped or disconnected.
+/// Returns the problem of a pod whose kubelet has not reported a status.
 pub(super) fn without_status(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    let is_bound = !pod.node.is_empty() && pod.phase == "Pending" && pod.containers.is_empty();
-    let bound = pod.scheduling.since.filter(|_| is_bound)?;
-    (context.now.duration_since(bound) > SLOW_AFTER)
+    is_unacknowledged(pod, context.now)
         .then(|| Cause::new(CauseId::NodeNotReady, format!("node {} has not acknowledged the pod", pod.node)))
 }
+
+/// Whether the kubelet has not reported a status of a pod. A kubelet does so within a second after the pod is bound, so this
+/// kubelet is stopped or disconnected.
+fn is_unacknowledged(pod: &Pod, now: Timestamp) -> bool {
+    let is_bound = !pod.node.is_empty() && pod.phase == "Pending" && pod.containers.is_empty();
+    let bound = pod.scheduling.since.filter(|_| is_bound);
+    bound.is_some_and(|bound| now.duration_since(bound) > SLOW_AFTER)
+}
+
+/// Returns the nodes that a workload with a pod on each node waits for although they do not answer, as far as its pods show it;
+/// none for another workload, whose pods are replaced on other nodes.
+pub(crate) fn lost_nodes(observed: &Observation, now: Timestamp) -> BTreeSet<&str> {
+    let is_lost = |pod: &&Pod| pod.is_on_lost_node() || is_unacknowledged(pod, now);
+    let pods = observed.own_pods().filter(|_| observed.workload.kind().pods().are_per_node());
+    pods.filter(is_lost).map(|pod| pod.node.as_str()).collect()
+}
+
+/// Returns which nodes these are: `2 nodes not ready: n3, n4`; none without one.
+#[must_use]
+pub fn lost_node_words(observed: &Observation, now: Timestamp) -> Option<String> {
+    let nodes = lost_nodes(observed, now);
+    let shown = nodes.iter().copied().take(MOST_NODES).collect::<Vec<_>>().join(", ");
+    let more = nodes.len().saturating_sub(MOST_NODES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!nodes.is_empty()).then(|| format!("{} not ready: {shown}{more}", plural(nodes.len(), "node")))
+}
+
+/// Merges the problems of several nodes that do not answer into one, for a workload with a pod on each node.
+pub(super) fn merge_lost_nodes(problems: &mut [PodProblem<'_>], context: &CauseContext<'_>) {
+    let of_nodes = problems.iter_mut().filter(|problem| problem.cause.id == CauseId::NodeNotReady);
+    let of_nodes: Vec<_> = of_nodes.collect();
+    if let Some(words) = lost_node_words(context.observed, context.now).filter(|_| of_nodes.len() > 1) {
+        for problem in of_nodes {
+            problem.cause = Cause::new(CauseId::NodeNotReady, words.clone());
+        }
+    }
+}
+
+/// The most names of nodes in a cause.
+const MOST_NODES: usize = 5;
 
 /// Returns the problem of a pod whose sandbox cannot be created, usually because of the network: `Failed to
 /// create pod sandbox: ...` (`kuberuntime_manager.go`).

@@ -99,7 +99,7 @@ fn decide(
         GoalState::Reached => match memory.stability.stable_from {
             Some(at) if now >= at => return Some(Outcome::Reached),
             // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
-            None if options.goal.needed_pods(workload).is_some() => {}
+            None if options.goal.is_of_a_part() => {}
             _ => return None,
         },
         GoalState::Held if !options.wait_held || options.once => return Some(Outcome::Held),

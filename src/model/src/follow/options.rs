@@ -4,10 +4,12 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use k8s_openapi::jiff::Timestamp;
+
 use crate::api::managed_fields::last_author_since;
 use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
-use crate::cause::{AllowedRestarts, Cause, CauseId, CauseSeverity};
+use crate::cause::{AllowedRestarts, Cause, CauseId, CauseSeverity, lost_nodes};
 use crate::change::undo::find_revision;
 use crate::error::Result;
 use crate::hold::plan::Amount;
@@ -31,6 +33,8 @@ pub enum Goal {
     Available,
     /// This many updated pods, or this share of the wanted ones, are available.
     AvailableShare(Amount),
+    /// As `Available`, but for the pods of a DaemonSet on nodes that do not answer.
+    AvailableOnReadyNodes,
     /// The goal of a rollback: as `Success`, and a partition that counts pods keeps none on the revision that failed.
     RolledBack,
     /// As `Available`, and the controller counts no outdated pod.
@@ -40,10 +44,23 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// Returns how many updated pods the goal needs, if it does not need all of them.
-    pub(super) fn needed_pods(self, workload: &Workload) -> Option<usize> {
-        let Self::AvailableShare(share) = self else { return None };
-        usize::try_from(share.pods_at_least(workload.wanted())).ok()
+    /// Whether a part of the pods may be enough.
+    pub(super) fn is_of_a_part(self) -> bool {
+        matches!(self, Self::AvailableShare(_) | Self::AvailableOnReadyNodes)
+    }
+
+    /// Returns how many updated pods the goal needs, if a part of them may be enough.
+    pub(super) fn needed_pods(self, observation: &Observation, now: Timestamp) -> Option<usize> {
+        let wanted = observation.workload.wanted();
+        let needed = match self {
+            Self::AvailableShare(share) => share.pods_at_least(wanted),
+            Self::AvailableOnReadyNodes => {
+                let lost = i64::try_from(lost_nodes(observation, now).len()).unwrap_or(i64::MAX);
+                wanted.saturating_sub(lost).max(0)
+            }
+            _ => return None,
+        };
+        usize::try_from(needed).ok()
     }
 
     /// Returns what a pending goal still needs once kubectl calls the rollout a success, as a fragment.
@@ -63,11 +80,11 @@ fn is_available(counts: Counts) -> bool {
     available - counts.outdated() >= counts.updated.min(counts.wanted)
 }
 
-/// Whether a share of the wanted pods is updated and available. The counters do not tell updated pods from outdated ones,
+/// Whether this many of the wanted pods are updated and available. The counters do not tell updated pods from outdated ones,
 /// so every outdated pod that may be ready counts as one of the available pods. A pod that ends is known before the controller
 /// counts it, so that no more pods are available than updated ones are ready.
-fn is_share_available(share: Amount, observation: &Observation, counts: Counts) -> bool {
-    let needed = share.pods_at_least(counts.wanted);
+fn is_part_available(needed: usize, observation: &Observation, counts: Counts) -> bool {
+    let needed = i64::try_from(needed).unwrap_or(i64::MAX);
     let are_known = observation.pods.is_some() && observation.revisions.current().is_some();
     let known = |count: usize| i64::try_from(count).ok().filter(|_| are_known).unwrap_or(i64::MAX);
     let outdated = known(old_pods(observation).filter(|pod| pod.ready).count()).min(counts.outdated());
@@ -115,10 +132,10 @@ impl GoalState {
     ///
     /// Some counters include outdated pods. This function then assumes the worst case. The workload
     /// and its pods are read separately, so the pods may be older.
-    pub(super) fn of(goal: Goal, observation: &Observation, verdict: &Verdict) -> Self {
+    pub(super) fn of(goal: Goal, observation: &Observation, verdict: &Verdict, now: Timestamp) -> Self {
         let has_failed = verdict.state == RolloutState::Failed;
         // The pod that lets the progress deadline pass can be one that the share does not need.
-        let is_decided = has_failed && goal.needed_pods(&observation.workload).is_none();
+        let is_decided = has_failed && !goal.is_of_a_part();
         if is_decided || verdict.state == RolloutState::Unobserved {
             return Self::Pending;
         }
@@ -133,7 +150,9 @@ impl GoalState {
             Goal::RolledBack => is_success && !keeps_any_pods,
             Goal::Updated => is_updated(counts),
             Goal::Available => is_updated(counts) && is_available(counts),
-            Goal::AvailableShare(share) => is_share_available(share, observation, counts),
+            Goal::AvailableShare(_) | Goal::AvailableOnReadyNodes => goal
+                .needed_pods(observation, now)
+                .is_some_and(|needed| is_part_available(needed, observation, counts)),
             Goal::Complete => is_complete(),
             Goal::OldGone if is_complete() => match outdated_pods_gone(observation) {
                 Some(gone) => gone,
@@ -391,8 +410,16 @@ mod tests {
                     "updatedAvailableReplicas": updated, "updatedReadyReplicas": updated}});
             let observation = Observation::of_alone(Workload::of_json(&object).unwrap());
             let verdict = Verdict { state: RolloutState::Complete, line: String::new() };
-            assert_eq!(GoalState::of(Goal::RolledBack, &observation, &verdict), expected, "{object}");
-            assert_eq!(GoalState::of(Goal::Success, &observation, &verdict), GoalState::Reached, "{object}");
+            assert_eq!(
+                GoalState::of(Goal::RolledBack, &observation, &verdict, Timestamp::MIN),
+                expected,
+                "{object}"
+            );
+            assert_eq!(
+                GoalState::of(Goal::Success, &observation, &verdict, Timestamp::MIN),
+                GoalState::Reached,
+                "{object}"
+            );
         }
     }
 

@@ -98,7 +98,7 @@ impl Stability {
         now: Now,
     ) {
         let before = self.goal.take();
-        let needed = options.goal.needed_pods(&observation.workload);
+        let needed = options.goal.needed_pods(observation, now.server_time);
         self.goal =
             is_reached.then(|| ReachedGoal::extend_or_restart(before, needed, observation, now.elapsed));
         let since = self.goal.as_ref().map_or(now.elapsed, |goal| goal.since);

@@ -379,7 +379,7 @@ impl FollowedTarget {
             RevisionMatch::NotYet(_) => options.once,
             RevisionMatch::Replaced(_) => false,
         };
-        let goal = is_expected.then(|| GoalState::of(options.goal, observation, &verdict));
+        let goal = is_expected.then(|| GoalState::of(options.goal, observation, &verdict, now.server_time));
         let mut awaits_warnings = false;
         let shown = if let Some(goal) = goal {
             memory.observe(observation, goal, options, now);
