@@ -94,7 +94,7 @@ pub(super) async fn run(
     ui: &mut Ui,
 ) -> CommandOutcome {
     so_far.print_errors(ui);
-    ui.messages.lines(render::timeout_before_grace(&following.options));
+    ui.messages.findings(render::timeout_before_grace(&following.options).as_ref());
     let follower = Follower::new(following.options.clone(), found.iter().cloned());
     let signals = following.context.world.signals.clone();
     let mut sequence = FollowSequence { following, rollbacks: Rollbacks::new() };
@@ -119,7 +119,7 @@ pub(super) async fn run(
     if ui.is_closed() {
         let unfinished = follower.followed(rollbacks).filter(|one| one.result().is_none());
         let is_undo = following.options.undo_on_failure.is_some();
-        ui.messages.lines(unfinished.map(|one| render::without_reader(one, is_undo)));
+        unfinished.for_each(|one| ui.messages.finding(&render::without_reader(one, is_undo)));
     }
     let summary = job_summary::of_follower(&follower, rollbacks, following.names, now.server_time);
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit(rollbacks).into() });
@@ -220,7 +220,7 @@ pub(super) async fn after_change(
 fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Timestamp, ui: &mut Ui) {
     for target in follower.targets() {
         let stale = target.stale_configuration(configuration);
-        ui.messages.lines(stale_configuration(target.workload(), &stale, now));
+        ui.messages.findings(&stale_configuration(target.workload(), &stale, now));
     }
 }
 
@@ -271,7 +271,7 @@ impl<'a> Executor<'a, Follower> for FollowSequence<'a> {
         if output.is_document() {
             ui.out_streamed(&json::event(one, report, now), output);
         } else if draws {
-            ui.messages.lines(render::notes(one, report, names));
+            ui.messages.findings(render::note(one, report, names).as_ref());
         } else {
             render::print(one, report, names, shows_pods, now, ui);
         }

@@ -156,7 +156,7 @@ async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &
             for (_, report) in &of_target {
                 print(Followed { target, rollback: None }, report, names, following.shows_pods, now, ui);
             }
-            ui.messages.lines(stale_configuration(target.workload(), &stale, now.server_time));
+            ui.messages.findings(&stale_configuration(target.workload(), &stale, now.server_time));
         } else if let Some(view) = target.view(now.server_time) {
             let document = json::document(&view, |cause| target.log_for(cause), &stale);
             match following.output {

@@ -55,7 +55,7 @@ pub enum Reason {
     Written,
     /// What had failed works again, or has completed meanwhile.
     Recovered,
-    /// Another client changed the workload.
+    /// Another client changed the workload, or an object that it reads.
     Changed,
     /// The workload is being deleted.
     BeingDeleted,
@@ -99,6 +99,8 @@ pub enum Reason {
     NodeNotReady,
     /// A batch, a check or a rollout failed.
     Failed,
+    /// A rollback begins, or is what a failure would begin.
+    RollingBack,
     /// A rollback is complete.
     RolledBack,
     /// A rollback is not complete.

@@ -5,7 +5,7 @@
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::hints;
+use super::outcome::hints;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;

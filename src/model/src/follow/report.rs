@@ -150,6 +150,22 @@ impl TargetResult {
 }
 
 impl Outcome {
+    /// Whether the rollout failed that was found. Another revision that replaced it goes its own way.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        match self {
+            Self::Failed(failure) => !matches!(failure, RolloutFailure::Replaced(_)),
+            Self::OtherTargetFailed(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the rollout goes on, or waits for the end of a hold.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self, Self::Unfinished | Self::TimedOut(_) | Self::Held | Self::Interrupted(_))
+    }
+
     /// Returns the name for JSON.
     #[must_use]
     pub fn json_name(&self) -> &'static str {
