@@ -31,6 +31,8 @@ pub(super) struct WorkloadBlock {
     causes: Vec<Line>,
     /// The causes without the pods they affect, each with its evidence.
     short_causes: Vec<Line>,
+    /// The command that rolls the workload back, while it needs a fix.
+    remedy: Option<Line>,
 }
 
 impl WorkloadBlock {
@@ -46,13 +48,15 @@ impl WorkloadBlock {
         let causes = causes(target);
         let log_of = |cause: &_| target.log_for(cause);
         let view = target.view(now.server_time);
+        let state = state(followed, &causes);
         let observed = target.observation().zip(target.verdict());
         let rest = observed.zip(view.as_ref()).map(|((observed, verdict), view)| {
             let revisions = revisions::lines(target, observed, now.server_time, width, shows_pods);
             bars(view, verdict.state, width).into_iter().chain(revisions).collect()
         });
         Self {
-            state: state(followed, &causes),
+            state,
+            remedy: remedy(followed, view.as_ref(), state, width),
             is_outage: view.as_ref().is_some_and(|view| view.is_outage),
             folded: folded_row(followed, view.as_ref(), now, names, causes.first().map(in_short)),
             header: header_lines(followed, view.as_ref(), now, names, width),
@@ -72,22 +76,28 @@ impl WorkloadBlock {
 
     /// Returns the number of lines.
     pub(super) fn height(&self) -> usize {
-        self.header.len() + self.rest.len() + self.causes.len()
+        self.header.len() + self.rest.len() + self.causes.len() + usize::from(self.remedy.is_some())
     }
 
     /// Returns all lines.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
-        self.header.iter().chain(&self.rest).chain(&self.causes).cloned()
+        self.header.iter().chain(&self.rest).chain(&self.causes).chain(&self.remedy).cloned()
     }
 
-    /// Returns the lines that fit into `height`. If not all do, the causes are shortened and come first. The last line
-    /// counts those that do not fit, if there is room for more than the first cause.
+    /// Returns the lines that fit into `height`. If not all do, the causes are shortened and come first, then the command that
+    /// helps. The last line counts those that do not fit, if there is room for more than the first cause.
     pub(super) fn lines_within(&self, height: usize) -> Vec<Line> {
         if self.height() <= height {
             return self.lines().collect();
         }
-        let mut lines: Vec<_> =
-            self.header.iter().chain(&self.short_causes).chain(&self.rest).cloned().collect();
+        let mut lines: Vec<_> = self
+            .header
+            .iter()
+            .chain(&self.short_causes)
+            .chain(&self.remedy)
+            .chain(&self.rest)
+            .cloned()
+            .collect();
         if lines.len() > height && height > self.header.len() + 2 {
             let hidden = lines.len() - (height - 1);
             lines.truncate(height - 1);
@@ -110,6 +120,23 @@ fn state(followed: Followed<'_>, causes: &[Cause]) -> RolloutState {
         None | Some(Outcome::Interrupted(_)) => state,
         Some(_) => RolloutState::Failed,
     }
+}
+
+/// Returns the command that rolls a target back, while it is stuck or failed and nothing else rolls it back. At its end the
+/// command is below the frame. One that is cut cannot be copied, and is left out.
+fn remedy(
+    followed: Followed<'_>,
+    view: Option<&RolloutView>,
+    state: RolloutState,
+    width: usize,
+) -> Option<Line> {
+    let is_in_trouble = matches!(state, RolloutState::Stuck | RolloutState::Failed);
+    let is_automatic = followed.target.options().undo_on_failure.is_some() || followed.rollback.is_some();
+    if !is_in_trouble || is_automatic || followed.outcome().is_some() {
+        return None;
+    }
+    let command = view?.rollback.as_deref()?;
+    Some(Line::of(format!("  hint: {command}"))).filter(|line| line.cells() <= width)
 }
 
 /// Returns the causes to show. A cause that disappeared stays for a while, because it may return, but not after all of its
