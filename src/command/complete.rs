@@ -61,14 +61,16 @@ async fn look_up(
     world: &mut World,
 ) -> Result<Vec<Candidate>> {
     let list = match lookup {
-        Lookup::Contexts => Some(KubeconfigList::Contexts),
+        Lookup::Contexts { .. } => Some(KubeconfigList::Contexts),
         Lookup::Clusters => Some(KubeconfigList::Clusters),
         Lookup::Users => Some(KubeconfigList::Users),
         Lookup::Names { .. } | Lookup::Revisions { .. } | Lookup::Namespaces => None,
     };
     if let Some(list) = list {
         let names = names(list, &access.overrides, &world.environment)?;
-        return Ok(names.into_iter().map(|(name, description)| Candidate::new(name, description)).collect());
+        let prefix = if let Lookup::Contexts { prefix } = lookup { prefix.as_str() } else { "" };
+        let candidate = |(name, description)| Candidate::new(format!("{prefix}{name}"), description);
+        return Ok(names.into_iter().map(candidate).collect());
     }
     let source = open(access, world, Listener::new(|_| ()))?;
     let namespace = match &access.namespace {

@@ -50,6 +50,9 @@ async fn the_names_of_a_kubeconfig_are_offered() {
     ] {
         assert_eq!(complete(&path, &args).await, output_without_stderr(answer), "{args:?}");
     }
+    // Each context of a list is completed.
+    let list = complete(&path, &["list", "--contexts", "dev,p"]).await;
+    assert_eq!(list, output_without_stderr("dev,prod\tcluster c1, namespace shop\n:4\n"));
 }
 
 /// The clock of the test is paused: it advances only while all tasks wait.

@@ -43,7 +43,10 @@ pub enum Lookup {
     /// Namespaces.
     Namespaces,
     /// The contexts of the kubeconfig.
-    Contexts,
+    Contexts {
+        /// What to write before each name: the patterns before the last comma, or nothing.
+        prefix: String,
+    },
     /// The clusters of the kubeconfig.
     Clusters,
     /// The users of the kubeconfig.

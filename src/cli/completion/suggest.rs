@@ -84,7 +84,11 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Request {
         ("REVISION", _) => revisions(&line.words, &[], false),
         (_, "fail-on") => Request { directive: Directive::Unfinished, ..known(causes()) },
         ("NAMESPACE", _) => looked_up(Some(Lookup::Namespaces)),
-        (_, "context" | "with-context" | "contexts") => looked_up(Some(Lookup::Contexts)),
+        (_, "context" | "with-context") => looked_up(Some(Lookup::Contexts { prefix: String::new() })),
+        (_, "contexts") => {
+            let prefix = typed.rfind(',').map_or("", |comma| &typed[..=comma]).to_owned();
+            looked_up(Some(Lookup::Contexts { prefix }))
+        }
         ("NAME", "cluster") => looked_up(Some(Lookup::Clusters)),
         ("NAME", "user") => looked_up(Some(Lookup::Users)),
         _ if is_literal(name) => known(name.split('|').map(|word| Candidate::new(word, "")).collect()),
