@@ -39,9 +39,9 @@ pub async fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) ->
     run_on(Source::open, args, world).await
 }
 
-/// As [`run`], on the source that `open` returns.
+/// As [`run`], on the sources that `open` returns.
 pub async fn run_on(
-    open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source>,
+    open: impl FnMut(&Access, &mut World, Listener) -> Result<Source>,
     args: impl IntoIterator<Item = OsString>,
     world: &mut World,
 ) -> Exit {

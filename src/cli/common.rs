@@ -1,11 +1,14 @@
 //! The flags that every verb takes: the namespace, recorded objects, colour, and kubectl's connection flags.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 
-use super::values::{Words, count, go_bool, input_path, seconds_or_duration, words};
+use super::values::{Words, check_stdin_once, count, go_bool, seconds_or_duration, words};
 use crate::error::{Error, Result};
 use crate::model::text::untrusted;
 use crate::render::appearance::Color;
@@ -22,8 +25,11 @@ pub struct CommonArgs {
     /// Read recorded objects instead of a cluster: a file, a directory, or - for standard input
     ///
     /// Record them with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml --show-managed-fields
-    #[arg(long, value_name = "FILE|DIR|-", global = true, hide_short_help = true, value_parser = input_path())]
-    pub from: Option<InputPath>,
+    ///
+    /// NAME=FILE, repeated, reads recorded objects of several clusters, as --contexts does. Write ./A=B.yaml for a file with
+    /// such a name.
+    #[arg(long, value_name = "FILE|DIR|-", global = true, hide_short_help = true, value_parser = recording())]
+    pub from: Vec<Recording>,
 
     /// When to use colour: auto, always or never
     #[arg(
@@ -42,6 +48,15 @@ pub struct CommonArgs {
     pub connection: ConnectionArgs,
 }
 
+/// Recorded objects to read in place of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// The name that stands for its context, if it has one.
+    pub context: Option<String>,
+    /// The file, the directory or standard input.
+    pub path: InputPath,
+}
+
 /// The flags of every verb that a verb without a cluster accepts and hides: kubectl accepts them too.
 ///
 /// clap copies their values to [`CommonArgs`], so they have the same types.
@@ -49,8 +64,8 @@ pub struct CommonArgs {
 pub(super) struct UnusedArgs {
     #[arg(short, long, hide = true)]
     namespace: Option<String>,
-    #[arg(long, hide = true, value_parser = input_path())]
-    from: Option<InputPath>,
+    #[arg(long, hide = true, value_parser = recording())]
+    from: Vec<Recording>,
 }
 
 const COLORS: &Words<Color> =
@@ -63,12 +78,35 @@ impl CommonArgs {
         self.namespace.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Checks the namespace.
+    /// Whether recorded objects are read in place of a cluster.
+    pub(super) fn is_recorded(&self) -> bool {
+        !self.from.is_empty()
+    }
+
+    /// Whether recorded objects come from standard input.
+    pub(super) fn reads_stdin(&self) -> bool {
+        self.from.iter().any(|recording| recording.path == InputPath::Stdin)
+    }
+
+    /// Checks the namespace, and that each of several recordings has a name of its own.
     ///
     /// # Errors
-    /// When it is not a valid name.
+    /// When one is not valid.
     pub(super) fn validate(&self) -> Result<()> {
-        self.namespace().map_or(Ok(()), untrusted::check_namespace_name)
+        self.namespace().map_or(Ok(()), untrusted::check_namespace_name)?;
+        check_stdin_once(self.from.iter().map(|recording| &recording.path))?;
+        if self.from.len() < 2 {
+            return Ok(());
+        }
+        let mut names = BTreeSet::new();
+        for recording in &self.from {
+            let is_new = recording.context.as_ref().is_some_and(|name| names.insert(name));
+            if !is_new {
+                return Err(Error::usage("each of several --from needs a name of its own")
+                    .hint("write them as --from prod-eu=eu.yaml --from prod-us=us.yaml"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -206,5 +244,43 @@ fn key_and_value(word: &str) -> Result<(String, String)> {
     match word.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err(Error::usage(format!("--as-user-extra {word:?} has no '=' between a key and a value"))),
+    }
+}
+
+/// Parses `FILE`, or `NAME=FILE` for the recorded objects of one of several clusters.
+fn recording() -> impl TypedValueParser<Value = Recording> {
+    PathBufValueParser::new().map(|word| {
+        let named = word.to_str().and_then(|word| word.split_once('='));
+        match named.filter(|(name, _)| !name.is_empty() && !name.contains(std::path::is_separator)) {
+            Some((name, path)) => {
+                Recording { context: Some(name.to_owned()), path: PathBuf::from(path).into() }
+            }
+            None => Recording { context: None, path: word.into() },
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use super::*;
+
+    #[test]
+    fn a_recording_may_have_the_name_of_a_context() {
+        let parsed = |word: &str| {
+            let parsed = recording().parse_ref(&clap::Command::new("x"), None, OsStr::new(word)).unwrap();
+            (parsed.context, parsed.path.to_string())
+        };
+        for (word, name, path) in [
+            ("prod-eu=eu.yaml", Some("prod-eu"), "eu.yaml"),
+            ("eu=-", Some("eu"), "standard input"),
+            ("eu.yaml", None, "eu.yaml"),
+            ("./a=b.yaml", None, "./a=b.yaml"),
+            ("=b.yaml", None, "=b.yaml"),
+            ("a=b=c", Some("a"), "b=c"),
+        ] {
+            assert_eq!(parsed(word), (name.map(str::to_owned), path.to_owned()), "{word}");
+        }
     }
 }

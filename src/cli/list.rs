@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::common::CommonArgs;
 use super::scope::{TargetWord, may_be_name, read_targets};
 use super::values::{TABLES, Words, duration, field_path, output_form, start_time, words};
 use crate::error::{Error, Result};
@@ -118,7 +119,7 @@ pub struct ListArgs {
     pub contexts: Vec<String>,
 
     /// Show only workloads whose templates differ between the contexts
-    #[arg(long, requires = "contexts")]
+    #[arg(long)]
     pub behind: bool,
 
     /// The output format
@@ -171,12 +172,19 @@ const TROUBLE: &[RolloutState] = &[
 ];
 
 impl ListArgs {
-    /// Checks the types, and that a watch can print the form of the output.
+    /// Checks the types, that a watch can print the form of the output, and what several clusters can be listed with.
     ///
     /// # Errors
     /// Usage errors.
-    pub(super) fn validate(&self) -> Result<()> {
+    pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
         self.targets()?;
+        let has_recordings = common.from.len() > 1;
+        if has_recordings && (self.watch || self.sort_by.is_some()) {
+            return Err(Error::usage("--watch and --sort-by need one cluster").hint("give one --from"));
+        }
+        if self.behind && self.contexts.is_empty() && !has_recordings {
+            return Err(Error::usage("--behind compares several clusters").hint("add --contexts"));
+        }
         if self.watch && !matches!(self.output, OutputForm::Text | OutputForm::Wide | OutputForm::Json) {
             return Err(Error::usage("--watch prints tables or -o json")
                 .hint("kubectl rollout2 list --watch -o json"));

@@ -159,6 +159,11 @@ fn refuse_namespaces_of_targets(args: &[OsString]) -> Result<(), Error> {
 }
 
 impl Verb {
+    /// Whether the command may read several clusters.
+    fn takes_contexts(&self) -> bool {
+        matches!(self, Self::List(_))
+    }
+
     /// Returns the form of the output.
     #[must_use]
     pub fn output(&self) -> &OutputForm {
@@ -187,8 +192,13 @@ impl Arguments {
     fn validate(&mut self) -> Result<()> {
         let common = &self.common;
         common.validate()?;
+        if common.from.len() > 1 && !self.verb.takes_contexts() {
+            return Err(
+                Error::usage("this verb reads the recorded objects of one cluster").hint("give one --from")
+            );
+        }
         match &mut self.verb {
-            Verb::List(arguments) => arguments.validate(),
+            Verb::List(arguments) => arguments.validate(common),
             Verb::Status(arguments) => arguments.validate(common),
             Verb::History(arguments) => {
                 arguments.validate(common)?;

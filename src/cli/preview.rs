@@ -88,7 +88,7 @@ impl PreviewArgs {
                 Error::usage("no manifest is given: use -f or -k").hint("kubectl rollout2 preview --help")
             );
         }
-        if common.from.is_some() {
+        if common.is_recorded() {
             return Err(Error::usage("kubectl cannot apply to recorded objects: preview needs a cluster")
                 .hint("kubectl rollout2 preview --help"));
         }

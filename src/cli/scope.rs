@@ -92,7 +92,7 @@ impl ScopeArgs {
     /// Usage errors with kubectl's messages.
     pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
         self.targets()?;
-        check_stdin_once(self.files.iter().chain(&common.from))
+        check_stdin_once(self.files.iter().chain(common.from.iter().map(|recording| &recording.path)))
     }
 
     /// Refuses targets of a kind that is only read, for a verb that needs revisions or writes.

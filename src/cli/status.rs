@@ -165,13 +165,13 @@ impl StatusArgs {
         if self.scope.all_namespaces {
             self.scope.default_to_all();
         }
-        let follows = self.watch && common.from.is_none();
+        let follows = self.watch && !common.is_recorded();
         if self.output.is_template() && follows {
             return Err(
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );
         }
-        if self.wait_for_creation.is_some() && common.from.is_some() {
+        if self.wait_for_creation.is_some() && common.is_recorded() {
             return Err(Error::usage("--wait-for-creation needs a cluster: recorded objects do not change")
                 .hint("remove --from, or --wait-for-creation"));
         }

@@ -5,9 +5,7 @@ use std::ffi::OsStr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use clap::builder::{
-    PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
-};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
 use crate::error::{Error, Result};
@@ -86,11 +84,6 @@ pub(super) fn field_path(word: &str) -> Result<JsonPath, String> {
 /// Returns the revision of a flag, if it selects one. As in kubectl, 0 selects none.
 pub(super) fn selected(revision: Option<&RevisionWord>) -> Option<&RevisionWord> {
     revision.filter(|word| **word != RevisionWord::Number(0))
-}
-
-/// Parses the path of a file or a directory, or `-` for standard input.
-pub(super) fn input_path() -> impl TypedValueParser<Value = InputPath> {
-    PathBufValueParser::new().map(InputPath::from)
 }
 
 /// Checks that not more than one path is standard input.

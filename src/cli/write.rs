@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::follow::FollowOptions;
 use crate::render::output_form::OutputForm;
-use crate::world::InputPath;
 
 /// The heading of the arguments about writing in help.
 const WRITING: &str = "Writing";
@@ -93,7 +92,7 @@ impl WriteArgs {
                 Error::usage("-o patch prints the patch instead of sending it").hint("add --dry-run=client")
             );
         }
-        if self.interactive && common.from == Some(InputPath::Stdin) {
+        if self.interactive && common.reads_stdin() {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
         self.scope.validate(common)?;
@@ -103,7 +102,7 @@ impl WriteArgs {
             )
             .hint("select a namespace with -n"));
         }
-        if common.from.is_some() && self.dry_run == DryRun::None {
+        if common.is_recorded() && self.dry_run == DryRun::None {
             return Err(
                 Error::usage("a snapshot cannot be changed").hint("to see the change: add --dry-run=client")
             );

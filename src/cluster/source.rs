@@ -27,14 +27,6 @@ pub struct ContextSource {
     pub source: Result<Source>,
 }
 
-impl ContextSource {
-    /// Opens the connection to the cluster of a context. It sends no request.
-    pub fn open(name: String, access: &Access, world: &mut World, listener: Listener) -> Self {
-        let source = Source::open(&access.to_context(&name), world, listener);
-        Self { source: source.map_err(|error| in_context(&name, error)), name }
-    }
-}
-
 /// Adds to an error the context that it is from.
 #[must_use]
 pub fn in_context(name: &str, error: Error) -> Error {

@@ -24,11 +24,12 @@ pub mod undo;
 mod undo_on_failure;
 pub mod writing_verb;
 
+use crate::cli::common::Recording;
 use crate::cli::{Arguments, Verb};
 use crate::cluster::access::Access;
 use crate::cluster::kubeconfig::contexts::select_contexts;
 use crate::cluster::notice::Listener;
-use crate::cluster::source::{ContextSource, Source};
+use crate::cluster::source::{ContextSource, Source, in_context};
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::finding::{Finding, Reason, Severity};
@@ -94,70 +95,74 @@ async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<Com
     }
 }
 
-/// Returns the contexts that a verb names, and prints which ones are left out.
+/// Returns the contexts that a command names, each with its access, and prints which ones are left out.
 ///
 /// # Errors
 /// When the kubeconfig cannot be read, or has no such context, and when other flags choose one cluster.
 fn named_contexts(
-    verb: &Verb,
+    Arguments { verb, common }: &Arguments,
     access: &Access,
     world: &World,
     messages: &MessageWriter,
-) -> Result<Vec<String>, Error> {
-    match verb {
-        Verb::Diff(request) => Ok(request.with_context.iter().cloned().collect()),
-        Verb::List(request) if !request.contexts.is_empty() => {
-            let other = match access {
-                Access { snapshot: Some(_), .. } => Some("--from"),
-                _ if access.overrides.chooses_cluster() => Some("flags that choose one cluster"),
-                _ => None,
-            };
-            if let Some(other) = other {
-                return Err(Error::usage(format!("--contexts cannot be used with {other}")));
-            }
-            let selected = select_contexts(
-                &request.contexts,
-                &access.kubeconfig,
-                &access.overrides,
-                &world.environment,
-            )?;
-            for (name, same) in selected.same {
-                let note = format!("left out, because {same} has the same server, user and namespace");
-                messages.finding(&Finding::note(Reason::Skipped, note).about(format!("context {name}")));
-            }
-            Ok(selected.names)
-        }
-        _ => Ok(Vec::new()),
+) -> Result<Vec<(String, Access)>, Error> {
+    let to_context = |name: &String| (name.clone(), access.to_context(name));
+    let patterns = match verb {
+        Verb::Diff(request) => return Ok(request.with_context.iter().map(to_context).collect()),
+        Verb::List(request) => request.contexts.as_slice(),
+        _ => &[],
+    };
+    if patterns.is_empty() {
+        let several = common.from.iter().filter(|_| common.from.len() > 1);
+        let recorded =
+            |recording: &Recording| Access { snapshot: Some(recording.path.clone()), ..access.clone() };
+        let named = several.filter_map(|recording| Some((recording.context.clone()?, recorded(recording))));
+        return Ok(named.collect());
     }
+    let other = match access {
+        _ if !common.from.is_empty() => Some("--from"),
+        _ if access.overrides.chooses_cluster() => Some("flags that choose one cluster"),
+        _ => None,
+    };
+    if let Some(other) = other {
+        return Err(Error::usage(format!("--contexts cannot be used with {other}")));
+    }
+    let selected = select_contexts(patterns, &access.kubeconfig, &access.overrides, &world.environment)?;
+    for (name, same) in selected.same {
+        let note = format!("left out, because {same} has the same server, user and namespace");
+        messages.finding(&Finding::note(Reason::Skipped, note).about(format!("context {name}")));
+    }
+    Ok(selected.names.iter().map(to_context).collect())
 }
 
-/// Runs a command on the source that `open` returns, and returns its exit code.
+/// Runs a command on the sources that `open` returns, and returns its exit code.
 pub async fn run(
-    open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source, Error>,
+    mut open: impl FnMut(&Access, &mut World, Listener) -> Result<Source, Error>,
     arguments: Arguments,
     world: &mut World,
 ) -> Exit {
     let messages = MessageWriter::new(world.err.clone(), &world.environment, arguments.common.color);
     let Arguments { verb, common } = &arguments;
     let opened = Inputs::read(&arguments, world).and_then(|mut inputs| {
-        let mut names = named_contexts(verb, &inputs.access, world, &messages)?;
+        let mut named = named_contexts(&arguments, &inputs.access, world, &messages)?;
         let selects_contexts = matches!(verb, Verb::List(_));
-        if let (true, [only]) = (selects_contexts, names.as_slice()) {
-            // One context is as `--context`.
-            inputs.access = inputs.access.to_context(only);
-            names.clear();
+        if let (true, [(_, only)]) = (selects_contexts, named.as_slice()) {
+            inputs.access = only.clone(); // one context is as `--context`
+            named.clear();
         }
         let access = &inputs.access;
         if access.snapshot.is_none() {
             messages.set_cluster_flags(access.overrides.cluster_flags());
         }
-        let is_all = selects_contexts && !names.is_empty();
+        let is_all = selects_contexts && !named.is_empty();
         let own = (!is_all).then(|| open(access, world, listener(messages.clone(), None))).transpose()?;
-        let open = |name: String| {
+        let open = |(name, access): (String, Access)| {
             let listener = listener(messages.clone(), Some(name.clone()));
-            ContextSource::open(name, access, world, listener)
+            let source = open(&access, world, listener).map_err(|error| in_context(&name, error));
+            let context = ContextSource { name, source };
+            let unread = context.source.as_ref().err().filter(|_| access.snapshot.is_some()).cloned();
+            unread.map_or(Ok(context), Err) // a file that cannot be read is a usage error
         };
-        let contexts: Vec<_> = names.into_iter().map(open).collect();
+        let contexts = named.into_iter().map(open).collect::<Result<Vec<_>, _>>()?;
         Ok((inputs, own, contexts))
     });
     let mut ui = Ui::with(messages, world, common.color);

@@ -2,6 +2,8 @@
 
 use harness::prelude::*;
 
+use harness::files::file;
+
 /// Returns a complete Deployment in the namespace `shop` with this image, whose rollout ended at 13:00.
 fn complete(name: &str, image: &str) -> Value {
     let condition = json!({"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable",
@@ -211,4 +213,77 @@ async fn one_context_is_listed_as_with_its_name() {
         eu.sim.forget_requests();
     }
     assert!(us.sim.requests().is_empty());
+}
+
+/// Each recording stands for a context. Its ages are relative to its own newest stamp, and it has no clock.
+#[test]
+fn recorded_objects_of_several_clusters_are_listed_as_contexts() {
+    let recordings = [("eu", "web:1"), ("us", "web:2")].map(|(name, image)| {
+        let objects = json!({"kind": "List", "items": [complete("web", image), complete("api", "api:1")]});
+        format!("{name}={}", file(&format!("{name}.json"), &objects.to_string()).display())
+    });
+    let list = |args: &[&str]| {
+        let from = recordings.iter().flat_map(|recording| ["--from", recording]);
+        Run::of(["list", "deploy"].into_iter().chain(from).chain(args.iter().copied())).run()
+    };
+    let output = list(&[]);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    insta::assert_snapshot!(output.stdout, @"
+    CONTEXT  WORKLOAD        TEMPLATE  REVISION  STATE     UPDATED  AVAILABLE  SINCE  CAUSE
+    eu       deployment/api  A         3         complete  2/2      2/2        0s
+    us       deployment/api  A         3         complete  2/2      2/2        0s
+    eu       deployment/web  A         3         complete  2/2      2/2        0s
+    us       deployment/web  B         3         complete  2/2      2/2        0s
+    2 contexts: 4 complete
+    deployment/web has 2 templates: A image web:1; B image web:2
+    ");
+    let output = list(&["--behind", "-o", "name"]);
+    assert_eq!(
+        (output.stdout.as_str(), output.exit),
+        ("eu/shop/deployment/web\nus/shop/deployment/web\n", 0)
+    );
+    let document: Value = serde_json::from_str(&list(&["-o", "json"]).stdout).unwrap();
+    assert_eq!(
+        (&document["items"][3]["context"], &document["items"][3]["template"]),
+        (&json!("us"), &json!("B"))
+    );
+    assert_eq!(document["contexts"][0]["clockAheadSeconds"], Value::Null);
+
+    list(&["--watch"]).ends(2).reports("error: --watch and --sort-by need one cluster\n");
+    list(&["--from", "asia=nofile.json"]).ends(2).reports("context asia: cannot read nofile.json");
+    list(&["--from", "more.json"]).ends(2).reports("error: each of several --from needs a name of its own\n");
+    list(&["--from", &recordings[0]])
+        .ends(2)
+        .reports("error: each of several --from needs a name of its own\n");
+    let one = |from: &str| Run::of(["list", "--from", from]).run();
+    let (name, path) = recordings[0].split_once('=').unwrap();
+    assert_eq!((name, one(&recordings[0])), ("eu", one(path)), "one recording is listed as without a name");
+    Run::of(["step", "deployment/web", "--dry-run", "--from", &recordings[0], "--from", &recordings[1]])
+        .run()
+        .ends(2)
+        .reports("error: this verb reads the recorded objects of one cluster\n");
+}
+
+/// One server is an hour ahead. An age is relative to the clock of the server that wrote the stamp.
+#[tokio::test]
+async fn ages_are_by_the_clock_of_each_server() {
+    let at = |time: &str| {
+        let objects = json!({"kind": "List", "items": [complete("web", "web:1")]});
+        let clock = simcluster::Clock::stepped(time.parse().unwrap());
+        Cluster::built(simcluster::SimCluster::builder().snapshot(&objects).unwrap().clock(clock)).start()
+    };
+    let (eu, us) = (at("2026-11-20T13:05:00Z"), at("2026-11-20T14:05:00Z"));
+    let run = |args: &[&str]| {
+        let run = Run::of(["list", "deploy", "--contexts", "*"].iter().chain(args));
+        run.contexts(&[("eu", &eu), ("us", &us)]).at("2026-11-20T13:05:00Z".parse().unwrap()).run_async()
+    };
+    let output = run(&[]).await;
+    let rows: Vec<Vec<&str>> =
+        output.stdout.lines().skip(1).take(2).map(|row| row.split_whitespace().collect()).collect();
+    assert_eq!((rows[0][0], rows[0].last()), ("eu", Some(&"5m")), "{}", output.transcript);
+    assert_eq!((rows[1][0], rows[1].last()), ("us", Some(&"65m")), "{}", output.transcript);
+    let document: Value = serde_json::from_str(&run(&["-o", "json"]).await.stdout).unwrap();
+    let ahead: Vec<_> =
+        document["contexts"].as_array().unwrap().iter().map(|one| one["clockAheadSeconds"].clone()).collect();
+    assert_eq!(ahead, [json!(0), json!(3600)]);
 }

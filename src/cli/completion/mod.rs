@@ -17,7 +17,6 @@ use self::suggest::{suggest, verbs};
 use super::common::{CommonArgs, UnusedArgs};
 use super::values::{Words, words};
 use crate::render::completion::{BASH, Candidate, FISH, KUBECTL, POWERSHELL, ZSH};
-use crate::world::InputPath;
 
 /// The hidden verb that a completion script calls, followed by an unfinished command line.
 pub(super) const COMPLETE_VERB: &str = "__complete";
@@ -86,5 +85,5 @@ fn common(flags: &[String]) -> Option<CommonArgs> {
     let matches = CommonFlags::command().try_get_matches_from(words).ok()?;
     let common = CommonFlags::from_arg_matches(&matches).ok()?.common;
     common.validate().ok()?;
-    Some(common).filter(|common| common.from != Some(InputPath::Stdin))
+    Some(common).filter(|common| !common.reads_stdin())
 }

@@ -129,7 +129,7 @@ impl StepArgs {
             return Err(Error::usage("--dry-run=server is not supported: a plan consists of many writes")
                 .hint("to see the plan: add --dry-run"));
         }
-        if common.from.is_some() && !self.is_dry_run() {
+        if common.is_recorded() && !self.is_dry_run() {
             return Err(Error::usage("a snapshot cannot be changed").hint("to see the plan: add --dry-run"));
         }
         self.options(common).map(drop)

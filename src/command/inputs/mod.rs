@@ -115,8 +115,12 @@ impl Inputs {
 
 /// Returns what the flags of every verb say about the source.
 pub(super) fn access(common: &CommonArgs) -> Access {
+    let snapshot = match common.from.as_slice() {
+        [only] => Some(only.path.clone()),
+        _ => None, // each of several is the access of a context
+    };
     Access {
-        snapshot: common.from.clone(),
+        snapshot,
         namespace: common.namespace().map(str::to_owned),
         overrides: overrides(&common.connection),
         ..Access::default()

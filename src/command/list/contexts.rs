@@ -40,7 +40,8 @@ pub(in crate::command) async fn run(
     let (mut contexts, mut rollouts, mut outcome) = (Vec::new(), Vec::new(), CommandOutcome::default());
     for ((index, (listing, server_version)), one) in listed.into_iter().zip(context.contexts) {
         let now = one.source.as_ref().map_or(Timestamp::UNIX_EPOCH, Source::now);
-        let mut listed = ListedContext { name: one.name.clone(), server_version, error: None, now };
+        let is_live = one.source.as_ref().is_ok_and(Source::is_live);
+        let mut listed = ListedContext { name: one.name.clone(), server_version, error: None, now, is_live };
         match listing {
             Ok(listing) => {
                 let of_context = |note: Finding| note.about(format!("context {}", one.name));

@@ -23,8 +23,10 @@ pub struct ListedContext {
     pub server_version: Option<String>,
     /// Why nothing of it was read.
     pub error: Option<Error>,
-    /// The time of its server.
+    /// The time of its server, or of its recorded objects.
     pub now: Timestamp,
+    /// Whether it is a live cluster, whose clock can differ from that of this computer.
+    pub is_live: bool,
 }
 
 /// The rollouts of several contexts, in order.
@@ -142,7 +144,8 @@ impl ListedContexts<'_> {
         let items: Vec<_> = self.rollouts.iter().filter(|rollout| shown(rollout)).map(item).collect();
         let counts = states_json(&StateCounts::of(self.rollouts.iter().map(|rollout| &rollout.view)));
         let context = |one: &ListedContext| {
-            let ahead = one.error.is_none().then(|| one.now.duration_since(self.local_time).as_secs());
+            let is_known = one.is_live && one.error.is_none();
+            let ahead = is_known.then(|| one.now.duration_since(self.local_time).as_secs());
             json!({
                 "name": one.name,
                 "serverVersion": one.server_version,

@@ -12,7 +12,7 @@ use rollout2::cluster::source::{self, Source};
 use rollout2::error::Error;
 use rollout2::world::process::Processes;
 use rollout2::world::{Clock, Signals, Stream, Terminal, World};
-use serde_json::Value;
+use serde_json::{Value, json};
 use simcluster::SimService;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -43,6 +43,8 @@ pub struct Run {
     seed: u64,
     /// The cluster in this process, and the namespace of the command.
     service: Option<(SimService, String)>,
+    /// The clusters of the contexts, each in this process with its namespace.
+    contexts: BTreeMap<String, (SimService, String)>,
 }
 
 /// What a run printed, and its exit code.
@@ -134,6 +136,23 @@ impl Run {
         Self { service: Some((service, namespace.to_owned())), ..self }
     }
 
+    /// Reaches the clusters of contexts in this process as their administrators. Each name is a context of the kubeconfig, in
+    /// this order.
+    pub fn contexts(mut self, clusters: &[(&str, &Cluster)]) -> Self {
+        let named = |part: &str, value: &dyn Fn(&str) -> Value| -> Value {
+            clusters.iter().map(|(name, _)| json!({"name": name, part: value(name)})).collect()
+        };
+        let kubeconfig = json!({"apiVersion": "v1", "kind": "Config",
+            "clusters": named("cluster", &|name| json!({"server": format!("https://{name}")})),
+            "contexts": named("context", &|name| json!({"cluster": name, "user": "admin"})),
+        });
+        for (name, cluster) in clusters {
+            let (service, namespace) = cluster.service("admin");
+            self.contexts.insert((*name).to_owned(), (service, namespace.to_owned()));
+        }
+        self.kubeconfig(&kubeconfig)
+    }
+
     /// Puts a program in kubectl's place that prints the manifests of `preview` unchanged.
     pub fn kubectl_applies(self) -> Self {
         self.env("KUBECTL", crate::script::applying_kubectl())
@@ -202,6 +221,21 @@ impl Run {
 
     /// Runs the command on the runtime of the test, which may also run a server for it.
     pub async fn run_async(mut self) -> Output {
+        if !self.contexts.is_empty() {
+            let (contexts, seed) = (std::mem::take(&mut self.contexts), self.seed);
+            return self
+                .run_on(move |access, world, listener| {
+                    let name = access.overrides.context.as_deref().unwrap_or_default();
+                    let (service, namespace) = contexts
+                        .get(name)
+                        .cloned()
+                        .ok_or_else(|| Error::usage(format!("no context {name:?}")))?;
+                    let client = kube::Client::new(service, namespace);
+                    let cluster = source::Cluster::in_process(client, world.clock, seed, listener);
+                    Ok(Source::Cluster(Arc::new(cluster)))
+                })
+                .await;
+        }
         match self.service.take() {
             Some((service, namespace)) => self.run_against(kube::Client::new(service, namespace)).await,
             None => self.run_on(Source::open).await,
@@ -213,7 +247,7 @@ impl Run {
     pub async fn run_against(self, client: kube::Client) -> Output {
         let seed = self.seed;
         self.run_on(move |_, world, listener| {
-            let cluster = source::Cluster::in_process(client, world.clock, seed, listener);
+            let cluster = source::Cluster::in_process(client.clone(), world.clock, seed, listener);
             Ok(Source::Cluster(Arc::new(cluster)))
         })
         .await
@@ -221,7 +255,7 @@ impl Run {
 
     async fn run_on(
         self,
-        open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source, Error>,
+        open: impl FnMut(&Access, &mut World, Listener) -> Result<Source, Error>,
     ) -> Output {
         let (out, err) = (OutputBuffer::default(), OutputBuffer::default());
         let both = OutputBuffer { since: self.timed_since, ..OutputBuffer::default() };
