@@ -49,6 +49,12 @@ pub struct DiffArgs {
     #[arg(long, value_name = "NAME")]
     pub with_context: Option<String>,
 
+    /// Compare the workload of the first of these contexts with that of each other one: names, or globs such as 'prod-*'
+    ///
+    /// The first one is the first in the kubeconfig. Each has the namespace of -n, or else its own.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', conflicts_with_all = ["with_context", "with_namespace"])]
+    pub contexts: Vec<String>,
+
     /// The revision of the other workload [default: live]
     #[arg(long, value_name = "REV", allow_hyphen_values = true, value_parser = side)]
     with_revision: Option<TemplateRef>,
@@ -82,6 +88,7 @@ Examples:
   kubectl rollout2 diff cloneset/web --stat
   kubectl rollout2 diff deployment/web --with-namespace staging
   kubectl rollout2 diff deployment/web --with-context prod --with-revision 5
+  kubectl rollout2 diff deployment/web --contexts prod-eu,prod-us --stat
   kubectl rollout2 diff deployment/web statefulset/web
 
 Environment:
@@ -128,14 +135,14 @@ impl DiffArgs {
     /// # Errors
     /// Usage errors.
     pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
-        self.sides(common).map(drop)
+        self.sides(common, !self.contexts.is_empty() || common.from.len() > 1).map(drop)
     }
 
-    /// Returns what is compared.
+    /// Returns what is compared; `across_contexts` says that it is the workload of several contexts.
     ///
     /// # Errors
     /// Usage errors.
-    pub fn sides(&self, common: &CommonArgs) -> Result<Sides> {
+    pub fn sides(&self, common: &CommonArgs, across_contexts: bool) -> Result<Sides> {
         let (target, sides) = read_one_target(&self.words, "deployment/web")?;
         refuse_read_only(target.kind, Some(&target.name), "diff")?;
         let (sides, other) = match sides {
@@ -145,7 +152,13 @@ impl DiffArgs {
             sides => (sides, None),
         };
         other.iter().try_for_each(|other| refuse_read_only(other.kind, Some(&other.name), "diff"))?;
-        let elsewhere = self.elsewhere(other)?;
+        if let Some(other) = other.as_ref().filter(|_| across_contexts) {
+            return Err(Error::usage(format!(
+                "one workload is compared across contexts, not {} too",
+                other.name
+            )));
+        }
+        let elsewhere = self.elsewhere(other, across_contexts)?;
         let other_side = || self.with_revision.clone().unwrap_or(TemplateRef::Live);
         let (from, to) = match (sides, &elsewhere) {
             ([], None) => {
@@ -170,11 +183,11 @@ impl DiffArgs {
     }
 
     /// Returns where the other workload is; `None` to compare templates of one workload.
-    fn elsewhere(&self, workload: Option<NamedTarget>) -> Result<Option<Elsewhere>> {
+    fn elsewhere(&self, workload: Option<NamedTarget>, across_contexts: bool) -> Result<Option<Elsewhere>> {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
         namespace.as_deref().map_or(Ok(()), untrusted::check_namespace_name)?;
         let context = self.with_context.clone();
-        if workload.is_some() || namespace.is_some() || context.is_some() {
+        if workload.is_some() || namespace.is_some() || context.is_some() || across_contexts {
             return Ok(Some(Elsewhere { workload, namespace, context }));
         }
         match &self.with_revision {

@@ -68,6 +68,7 @@ Examples:
   kubectl rollout2 history statefulset/db --revision previous
   kubectl rollout2 history deploy,sts -l app=web -o wide
   kubectl rollout2 history --since 1h -A
+  kubectl rollout2 history --since 1h --contexts 'prod-*'
   kubectl rollout2 history deployment/web --since 14:10 -o markdown
   kubectl rollout2 history asts/db
   kubectl rollout2 history deployment/web --from snapshot.yaml";

@@ -159,9 +159,30 @@ fn refuse_namespaces_of_targets(args: &[OsString]) -> Result<(), Error> {
 }
 
 impl Verb {
+    /// Returns the patterns of `--contexts`.
+    #[must_use]
+    pub fn contexts(&self) -> &[String] {
+        match self {
+            Self::List(arguments) => &arguments.contexts,
+            Self::Status(arguments) => &arguments.scope.contexts,
+            Self::History(arguments) => &arguments.scope.contexts,
+            Self::Diff(arguments) => &arguments.contexts,
+            Self::Undo(arguments) => &arguments.write.scope.contexts,
+            Self::Restart(arguments) => &arguments.write.scope.contexts,
+            Self::Pause(arguments) => &arguments.write.scope.contexts,
+            Self::Resume(arguments) => &arguments.write.scope.contexts,
+            _ => &[],
+        }
+    }
+
     /// Whether the command may read several clusters.
     fn takes_contexts(&self) -> bool {
-        matches!(self, Self::List(_))
+        match self {
+            Self::List(_) => true,
+            Self::History(arguments) => arguments.since.is_some(),
+            Self::Diff(arguments) => arguments.with_context.is_none(),
+            _ => false,
+        }
     }
 
     /// Returns the form of the output.
@@ -192,10 +213,8 @@ impl Arguments {
     fn validate(&mut self) -> Result<()> {
         let common = &self.common;
         common.validate()?;
-        if common.from.len() > 1 && !self.verb.takes_contexts() {
-            return Err(
-                Error::usage("this verb reads the recorded objects of one cluster").hint("give one --from")
-            );
+        if !self.verb.takes_contexts() {
+            self.refuse_contexts()?;
         }
         match &mut self.verb {
             Verb::List(arguments) => arguments.validate(common),
@@ -225,6 +244,21 @@ impl Arguments {
             Verb::Step(arguments) => arguments.validate(common),
             Verb::Completion(_) | Verb::Explain(_) | Verb::Version(_) => Ok(()),
         }
+    }
+
+    /// Refuses several clusters.
+    ///
+    /// # Errors
+    /// When there are several.
+    fn refuse_contexts(&self) -> Result<()> {
+        if self.common.from.len() < 2 && self.verb.contexts().is_empty() {
+            return Ok(());
+        }
+        let hint = match self.verb {
+            Verb::History(_) => "add --since to show what changed in several clusters",
+            _ => "choose one with --context, or one --from",
+        };
+        Err(Error::usage("this command works on one cluster").hint(hint))
     }
 
     /// Returns the command, or prints the text that the verb is about.

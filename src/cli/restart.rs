@@ -13,7 +13,7 @@ use crate::model::follow::FollowOptions;
 /// Sets the annotation kubectl.kubernetes.io/restartedAt in the pod template, which creates a new revision.
 /// Prints a warning when the update strategy does not replace pods.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)), mut_arg("contexts", |arg| arg.hide(true)))]
 #[command(mut_arg("undo_on_failure", |arg| arg.requires("wait")))]
 pub struct RestartArgs {
     /// The workloads, and how to write.

@@ -71,6 +71,10 @@ pub struct ScopeArgs {
     /// Exit with 0 when nothing matches
     #[arg(long, help_heading = SELECTING, hide_short_help = true)]
     pub allow_empty: bool,
+
+    /// Select the workloads in the clusters of these contexts: names, or globs such as 'prod-*'; !NAME excludes
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = SELECTING)]
+    pub contexts: Vec<String>,
 }
 
 impl ScopeArgs {

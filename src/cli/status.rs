@@ -37,7 +37,7 @@ const IN_ALL_NAMESPACES: &str = "Select workloads in all namespaces; without TAR
 /// when a rollout is not complete yet, 4 when a rollout failed, and 5 when one is held: paused, OnDelete, or a
 /// partition that lets no pod update.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.help(IN_ALL_NAMESPACES)))]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.help(IN_ALL_NAMESPACES)), mut_arg("contexts", |arg| arg.hide(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct StatusArgs {
     /// The arguments that select workloads.

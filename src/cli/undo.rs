@@ -19,7 +19,7 @@ use crate::model::text::go_duration::StartTime;
 /// pods are shown first. One patch applies the rollback, and fails if the workload changed since it was
 /// read. The workload's annotations stay, except the change-cause, which is the revision's.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide_short_help(true)))]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide_short_help(true)), mut_arg("contexts", |arg| arg.hide(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct UndoArgs {
     /// The workloads, and how to write.

@@ -5,6 +5,7 @@
 
 pub mod complete;
 pub mod context;
+mod contexts;
 pub mod diff;
 mod event_loop;
 pub mod follow;
@@ -95,6 +96,11 @@ async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<Com
     }
 }
 
+/// Returns the context that is read beside the cluster of the command.
+fn context_beside(verb: &Verb) -> Option<&String> {
+    if let Verb::Diff(request) = verb { request.with_context.as_ref() } else { None }
+}
+
 /// Returns the contexts that a command names, each with its access, and prints which ones are left out.
 ///
 /// # Errors
@@ -106,11 +112,10 @@ fn named_contexts(
     messages: &MessageWriter,
 ) -> Result<Vec<(String, Access)>, Error> {
     let to_context = |name: &String| (name.clone(), access.to_context(name));
-    let patterns = match verb {
-        Verb::Diff(request) => return Ok(request.with_context.iter().map(to_context).collect()),
-        Verb::List(request) => request.contexts.as_slice(),
-        _ => &[],
-    };
+    if let Some(other) = context_beside(verb) {
+        return Ok(vec![to_context(other)]);
+    }
+    let patterns = verb.contexts();
     if patterns.is_empty() {
         let several = common.from.iter().filter(|_| common.from.len() > 1);
         let recorded =
@@ -144,8 +149,8 @@ pub async fn run(
     let Arguments { verb, common } = &arguments;
     let opened = Inputs::read(&arguments, world).and_then(|mut inputs| {
         let mut named = named_contexts(&arguments, &inputs.access, world, &messages)?;
-        let selects_contexts = matches!(verb, Verb::List(_));
-        if let (true, [(_, only)]) = (selects_contexts, named.as_slice()) {
+        let is_beside = context_beside(verb).is_some();
+        if let (false, [(_, only)]) = (is_beside, named.as_slice()) {
             inputs.access = only.clone(); // one context is as `--context`
             named.clear();
         }
@@ -153,8 +158,9 @@ pub async fn run(
         if access.snapshot.is_none() {
             messages.set_cluster_flags(access.overrides.cluster_flags());
         }
-        let is_all = selects_contexts && !named.is_empty();
-        let own = (!is_all).then(|| open(access, world, listener(messages.clone(), None))).transpose()?;
+        let own = (is_beside || named.is_empty())
+            .then(|| open(access, world, listener(messages.clone(), None)))
+            .transpose()?;
         let open = |(name, access): (String, Access)| {
             let listener = listener(messages.clone(), Some(name.clone()));
             let source = open(&access, world, listener).map_err(|error| in_context(&name, error));

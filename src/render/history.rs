@@ -15,6 +15,7 @@ use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::api::object::drop_managed_fields;
 use crate::model::diff::short_digests;
+use crate::model::finding::{Finding, Reason};
 use crate::model::hold::{hold_json, hold_words, left_words};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, Role};
@@ -155,7 +156,7 @@ pub(super) fn change_words(changes: Option<&[String]>, revision: &Revision, is_f
 
 /// Returns the note that the live template has no revision yet, because the table lists only revisions.
 #[must_use]
-pub fn not_a_revision_yet(observed: &Observation) -> Option<String> {
+pub fn not_a_revision_yet(observed: &Observation) -> Option<Finding> {
     let newest = observed.revisions.current_or_newest()?;
     if observed.revisions.current().is_some() {
         return None;
@@ -165,7 +166,8 @@ pub fn not_a_revision_yet(observed: &Observation) -> Option<String> {
     let target = observed.workload.target();
     let has_pods = observed.pod_count(newest).is_none_or(|count| count.total > 0);
     let pods = if has_pods { format!("; its pods run revision {}", newest.label()) } else { String::new() };
-    Some(format!("note: the live template of {target} has no revision yet: {why}{pods}"))
+    let text = format!("the live template of {target} has no revision yet: {why}{pods}");
+    Some(Finding::note(Reason::Incomplete, text))
 }
 
 /// Returns the note that the workload is held by a pause or a plan, or has fields of a plan that ended.

@@ -6,6 +6,7 @@ pub mod cause;
 pub mod change;
 mod columns;
 pub mod completion;
+pub mod contexts;
 pub mod diff;
 pub mod finding;
 mod fit_width;

@@ -1,13 +1,13 @@
 //! `history --since` as a table and as JSON.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::age::{in_utc, start_age};
 use super::columns::{number_cell, or_dash};
+use super::contexts::{ReadContext, counts, unread_state};
 use super::history::{cause, change_words};
 use super::json::{cause_json, document, workload_json};
 use super::line::{Line, Style};
@@ -25,19 +25,32 @@ use crate::model::text::plural::{first_of, joined, plural};
 use crate::model::view::RolloutView;
 use crate::model::view::history::{ConfigurationChange, RecentRollout};
 
-/// What changed since a time.
-#[derive(Clone, Copy, Debug)]
+/// What changed in a cluster since a time.
+#[derive(Clone, Debug)]
 pub struct RecentChanges<'a> {
+    /// The name of its context, if there are several.
+    pub context: Option<&'a str>,
     /// The rollouts, newest first.
-    pub rollouts: &'a [RecentRollout<'a>],
+    pub rollouts: Vec<RecentRollout<'a>>,
     /// The ConfigMaps and Secrets that changed, newest first.
     pub configuration: &'a [ConfigurationChange],
     /// The ConfigMaps and Secrets whose metadata has no time of a change.
     pub undated: &'a [Configuration],
-    /// The time asked for.
+    /// The time asked for, by the clock of the cluster.
     pub since: Timestamp,
-    /// The time that ages are relative to.
+    /// The time that ages are relative to, by the clock of the cluster.
     pub now: Timestamp,
+}
+
+/// What changed in the clusters of a command.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangedContexts<'a> {
+    /// The contexts; empty for one cluster.
+    pub contexts: &'a [ReadContext],
+    /// The changes of each cluster that was read.
+    pub changes: &'a [RecentChanges<'a>],
+    /// The time of this computer.
+    pub local_time: Timestamp,
 }
 
 /// The width of a terminal from which NOW, which can be a cause, is rather shortened than below its row.
@@ -66,8 +79,8 @@ const LESS_NARROW: &[Narrowing] = &[
     Narrowing::Shorten("OBJECT", 16),
 ];
 
-impl RecentChanges<'_> {
-    /// Returns the table, with a last line that counts the changes.
+impl ChangedContexts<'_> {
+    /// Returns the table, with a last line that counts the changes. The rows of contexts that cannot be read come first.
     #[must_use]
     pub fn table(&self, layout: TableLayout<'_>) -> Vec<Line> {
         // An age means nothing to a reader of the ticket.
@@ -79,24 +92,131 @@ impl RecentChanges<'_> {
         if layout.is_wide() {
             columns.extend(["TIME", "NAME", "CHANGE-CAUSE"]);
         }
-        let rollouts = self.rollouts.iter().map(|one| (one.used.start, self.rollout_row(one, layout)));
-        let configuration = self.configuration.iter();
-        let configuration =
-            configuration.map(|one| (UseStart::At(one.change.time), self.configuration_row(one, layout)));
-        let mut rows: Vec<_> = rollouts.chain(configuration).collect();
-        // Newest first. The rollouts of one workload stay in their order.
-        rows.sort_by_key(|(start, _)| Reverse(start.earliest()));
+        let mut rows: Vec<_> = self.changes.iter().flat_map(|changes| changes.rows(layout)).collect();
+        // Newest first by the clock of each cluster. The rollouts of one workload stay in their order.
+        rows.sort_by_key(|(age, _)| *age);
+        let unread = self.contexts.iter().filter_map(|one| Some((one, one.error.as_ref()?)));
+        let unread = unread.map(|(one, error)| {
+            let text = |column: &&str| match *column {
+                "NOW" => Line::styled(Style::Bad, format!("{}: {error}", unread_state(error))),
+                _ => Line::default(),
+            };
+            std::iter::once(Line::of(&one.name)).chain(columns.iter().map(text)).collect()
+        });
+        let rows: Vec<Vec<Line>> = unread.chain(rows.into_iter().map(|(_, row)| row)).collect();
+        if !self.contexts.is_empty() {
+            columns.insert(0, "CONTEXT");
+        }
         let is_narrow = layout.width.is_some_and(|width| width < LEAST_WIDTH);
         let narrowings = if is_narrow { NARROW } else { LESS_NARROW };
         let is_empty = rows.is_empty();
-        let rows = rows.into_iter().map(|(_, row)| row);
-        let mut lines = if is_empty { Vec::new() } else { layout.lines(&columns, rows, narrowings) };
+        let mut lines =
+            if is_empty { Vec::new() } else { layout.lines(&columns, rows.into_iter(), narrowings) };
         if !layout.headers {
             return lines;
         }
         lines.extend((layout.is_markdown() && !lines.is_empty()).then(Line::default));
         lines.extend(layout.wrapped(self.count()));
         lines
+    }
+
+    /// Returns `3 rollouts of 2 workloads and 1 ConfigMap changed since 14:10 UTC; revisions that were pruned are not listed`,
+    /// after the number of the contexts.
+    fn count(&self) -> String {
+        let mut changed = Vec::new();
+        let rollouts = || {
+            let of = |(index, changes): (usize, &RecentChanges<'_>)| {
+                let uids = changes.rollouts.iter().map(|one| one.observed.workload.object().uid().to_owned());
+                uids.map(|uid| (index, uid)).collect::<Vec<_>>()
+            };
+            self.changes.iter().enumerate().flat_map(of)
+        };
+        if rollouts().next().is_some() {
+            let workloads: BTreeSet<_> = rollouts().collect();
+            let rollouts = plural(rollouts().count(), "rollout");
+            changed.push(format!("{rollouts} of {}", plural(workloads.len(), "workload")));
+        }
+        changed.extend(by_kind(self.changes.iter().flat_map(|one| one.configuration).map(|one| &one.object)));
+        let changed = if changed.is_empty() { "no rollout".to_owned() } else { joined(&changed, "and") };
+        let since = self.changes.first().map(|first| format!(" since {}", in_utc(first.since, first.now)));
+        let undated = by_kind(self.changes.iter().flat_map(|one| one.undated));
+        let undated = undated.map(|count| format!("{count} without times"));
+        let missing: Vec<_> =
+            std::iter::once("revisions that were pruned".to_owned()).chain(undated).collect();
+        let missing = joined(&missing, "and");
+        let since = since.unwrap_or_default();
+        let count = format!("{changed} changed{since}; {missing} are not listed");
+        if self.contexts.is_empty() {
+            return count;
+        }
+        let (contexts, unread) = counts(self.contexts);
+        let contexts: Vec<_> = std::iter::once(contexts).chain(unread).collect();
+        format!("{}: {count}", contexts.join(", "))
+    }
+
+    /// Returns the document. docs/json.md documents the fields.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let mut items: Vec<_> = self.changes.iter().flat_map(RecentChanges::items).collect();
+        let mut configuration: Vec<_> =
+            self.changes.iter().flat_map(RecentChanges::configuration_items).collect();
+        for all in [&mut items, &mut configuration] {
+            all.sort_by_key(|(age, _)| *age);
+        }
+        let values =
+            |all: Vec<(SignedDuration, Value)>| all.into_iter().map(|(_, item)| item).collect::<Value>();
+        let mut facts = json!({
+            "since": self.changes.first().map(|one| one.since.to_string()),
+            "items": values(items),
+            "configuration": values(configuration),
+            "configurationWithoutTimes": self.changes.iter().map(|one| one.undated.len()).sum::<usize>(),
+        });
+        if !self.contexts.is_empty() {
+            facts["contexts"] = self.contexts.iter().map(|one| one.json(self.local_time)).collect();
+        }
+        document("ChangeList", facts)
+    }
+}
+
+impl RecentChanges<'_> {
+    /// Returns the row of each change, with its age.
+    fn rows(&self, layout: TableLayout<'_>) -> Vec<(SignedDuration, Vec<Line>)> {
+        let rollouts = self.rollouts.iter();
+        let rollouts = rollouts.map(|one| (self.age(one.used.start), self.rollout_row(one, layout)));
+        let configuration = self.configuration.iter();
+        let configuration =
+            configuration.map(|one| (self.age_of(one.change.time), self.configuration_row(one, layout)));
+        rollouts.chain(configuration).collect()
+    }
+
+    fn age(&self, start: UseStart) -> SignedDuration {
+        self.age_of(start.earliest())
+    }
+
+    fn age_of(&self, time: Timestamp) -> SignedDuration {
+        self.now.duration_since(time)
+    }
+
+    /// Returns the rollouts as JSON, each with its age.
+    fn items(&self) -> Vec<(SignedDuration, Value)> {
+        let item = |one: &RecentRollout<'_>| (self.age(one.used.start), self.with_context(rollout_json(one)));
+        self.rollouts.iter().map(item).collect()
+    }
+
+    /// Returns the ConfigMaps and Secrets as JSON, each with its age.
+    fn configuration_items(&self) -> Vec<(SignedDuration, Value)> {
+        let item = |one: &ConfigurationChange| {
+            (self.age_of(one.change.time), self.with_context(configuration_json(one)))
+        };
+        self.configuration.iter().map(item).collect()
+    }
+
+    /// Adds the context, if there are several.
+    fn with_context(&self, mut item: Value) -> Value {
+        if let Some(context) = self.context {
+            item["context"] = context.into();
+        }
+        item
     }
 
     fn rollout_row(&self, rollout: &RecentRollout<'_>, layout: TableLayout<'_>) -> Vec<Line> {
@@ -139,7 +259,8 @@ impl RecentChanges<'_> {
             UseStart::Between { earliest, .. } => format!("after {earliest}"),
         };
         let age = start_age(start, self.now);
-        let mut cells = vec![Line::of(if layout.is_markdown() { &time } else { &age })];
+        let mut cells: Vec<_> = self.context.iter().map(Line::of).collect();
+        cells.push(Line::of(if layout.is_markdown() { &time } else { &age }));
         cells.extend(layout.namespaces.then(|| Line::of(namespace)));
         cells.extend(facts);
         if layout.is_wide() {
@@ -147,36 +268,6 @@ impl RecentChanges<'_> {
             cells.extend(wide.map(Line::of));
         }
         cells
-    }
-
-    /// Returns `3 rollouts of 2 workloads and 1 ConfigMap changed since 14:10 UTC; revisions that were pruned are not listed`.
-    fn count(&self) -> String {
-        let mut changed = Vec::new();
-        if !self.rollouts.is_empty() {
-            let uids: BTreeSet<_> =
-                self.rollouts.iter().map(|one| one.observed.workload.object().uid()).collect();
-            let rollouts = plural(self.rollouts.len(), "rollout");
-            changed.push(format!("{rollouts} of {}", plural(uids.len(), "workload")));
-        }
-        changed.extend(by_kind(self.configuration.iter().map(|one| &one.object)));
-        let changed = if changed.is_empty() { "no rollout".to_owned() } else { joined(&changed, "and") };
-        let since = in_utc(self.since, self.now);
-        let undated = by_kind(self.undated.iter()).map(|count| format!("{count} without times"));
-        let missing: Vec<_> =
-            std::iter::once("revisions that were pruned".to_owned()).chain(undated).collect();
-        format!("{changed} changed since {since}; {} are not listed", joined(&missing, "and"))
-    }
-
-    /// Returns the document. docs/json.md documents the fields.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let facts = json!({
-            "since": self.since.to_string(),
-            "items": self.rollouts.iter().map(rollout_json).collect::<Vec<_>>(),
-            "configuration": self.configuration.iter().map(configuration_json).collect::<Vec<_>>(),
-            "configurationWithoutTimes": self.undated.len(),
-        });
-        document("ChangeList", facts)
     }
 }
 

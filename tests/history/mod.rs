@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod configuration;
+mod contexts;
 mod flags;
 mod hostile;
 mod kubectl_texts;

@@ -261,7 +261,7 @@ fn recorded_objects_of_several_clusters_are_listed_as_contexts() {
     Run::of(["step", "deployment/web", "--dry-run", "--from", &recordings[0], "--from", &recordings[1]])
         .run()
         .ends(2)
-        .reports("error: this verb reads the recorded objects of one cluster\n");
+        .reports("error: this command works on one cluster\n");
 }
 
 /// One server is an hour ahead. An age is relative to the clock of the server that wrote the stamp.

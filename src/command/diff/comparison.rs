@@ -41,6 +41,8 @@ pub(super) struct ComparedTemplates {
     pub(super) diff: Diff,
     pub(super) pod_update: UpdatedPods,
     pub(super) with: Option<render::OtherWorkload>,
+    /// The context of the first side, if several contexts are compared.
+    pub(super) from_context: Option<String>,
 }
 
 impl ComparedTemplates {
@@ -63,7 +65,12 @@ impl ComparedTemplates {
 
     pub(super) fn json(&self) -> Value {
         let sides = [(self.from.as_str(), self.digests[0]), (&self.to, self.digests[1])];
-        render::json(&self.workload, sides, self.with.as_ref(), &self.diff, &self.pod_update)
+        let mut document =
+            render::json(&self.workload, sides, self.with.as_ref(), &self.diff, &self.pod_update);
+        if let Some(context) = &self.from_context {
+            document["context"] = context.as_str().into();
+        }
+        document
     }
 }
 

@@ -16,34 +16,58 @@ use crate::exit::Exit;
 use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::observation::Observation;
+use crate::render::json::list_document;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 
-/// Prints the differences between two templates.
+/// Prints the differences between two templates, or between those of several contexts.
 pub(super) async fn run(request: &DiffArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let (source, secrets, messages) = (context.source, request.format.secrets(), &ui.messages);
-    let sides = request.sides(context.common)?;
-    let comparison = match &sides.elsewhere {
+    let across_contexts = request.with_context.is_none() && !context.contexts.is_empty();
+    let sides = request.sides(context.common, across_contexts)?;
+    let compared = match &sides.elsewhere {
+        Some(elsewhere) if across_contexts => {
+            elsewhere::compare_contexts(&sides, elsewhere, secrets, context.contexts, messages).await?
+        }
         Some(elsewhere) => {
             let other_source = match context.contexts {
                 [other, ..] => other.source.as_ref().map_err(Clone::clone)?,
                 [] => source,
             };
-            elsewhere::compare(&sides, elsewhere, secrets, [source, other_source], messages).await?
+            vec![elsewhere::compare(&sides, elsewhere, secrets, [source, other_source], messages).await]
         }
-        None => compare_revisions(&sides, secrets, source, messages).await?,
+        None => vec![compare_revisions(&sides, secrets, source, messages).await],
     };
-    let document = request.output.is_document().then(|| comparison.json());
-    if document.is_none() {
-        comparison.show_words(ui);
+    let is_one = compared.len() == 1;
+    let (mut outcome, mut documents, mut differs) = (CommandOutcome::default(), Vec::new(), false);
+    for compared in compared {
+        let compared = match compared {
+            Ok(compared) => compared,
+            Err(error) if is_one => return Err(error),
+            Err(error) => {
+                outcome.errors.push(error);
+                continue;
+            }
+        };
+        differs |= !compared.diff.is_empty();
+        if request.output.is_document() {
+            documents.push(compared.json());
+        } else {
+            compared.show_words(ui);
+        }
+        if let Some(lines) = request.unified() {
+            let (sides, environment) = ([compared.from.as_str(), &compared.to], &context.world.environment);
+            show_lines(&compared.diff, &compared.workload, sides, lines, environment, ui).await?;
+        }
     }
-    if let Some(lines) = request.unified() {
-        let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.world.environment);
-        show_lines(&comparison.diff, &comparison.workload, sides, lines, environment, ui).await?;
+    outcome.document = match &documents[..] {
+        [only] if is_one => Some(only.clone()),
+        several => request.output.is_document().then(|| list_document(several)),
+    };
+    if request.exit_code && differs {
+        outcome.exit = Exit::Differs;
     }
-    let differs = request.exit_code && !comparison.diff.is_empty();
-    let exit = if differs { Exit::Differs } else { Exit::Done };
-    Ok(CommandOutcome { document, ..exit.into() })
+    Ok(outcome)
 }
 
 /// Maps an exit code for `--exit-code`: 1 only means that the templates differ, so other errors are 3.
@@ -77,5 +101,6 @@ async fn compare_revisions(
         to: to.label,
         live: Some(live),
         with: None,
+        from_context: None,
     })
 }

@@ -87,7 +87,7 @@ fn show(
     let shows_histories = request.shows_histories();
     // Without a current revision these words count from the newest one.
     let is_relative = matches!(request.revision(), Some(RevisionWord::Current | RevisionWord::Back(_)));
-    ui.messages.lines(render::not_a_revision_yet(observed).filter(|_| shows_histories || is_relative));
+    ui.messages.findings(&render::not_a_revision_yet(observed).filter(|_| shows_histories || is_relative));
     ui.messages.lines(render::held(observed).filter(|_| shows_histories));
     ui.messages.lines(render::altered(observed));
     match (&request.output, request.revision()) {

@@ -5,35 +5,19 @@ use serde_json::{Value, json};
 
 use super::columns::{ListColumns, command_below};
 use super::{item_json, states_json, table_lines};
-use crate::error::{Error, ErrorKind};
 use crate::model::kind::verdict::RolloutState;
-use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::view::StateCounts;
 use crate::model::view::contexts::{ContextRollout, TemplateLetters};
-use crate::render::json::{document, error_document};
+use crate::render::contexts::{ReadContext, counts, unread_state};
+use crate::render::json::document;
 use crate::render::line::{Line, Style};
-
-/// A context of the list.
-#[derive(Debug)]
-pub struct ListedContext {
-    /// Its name.
-    pub name: String,
-    /// The version of its API server, if it was read.
-    pub server_version: Option<String>,
-    /// Why nothing of it was read.
-    pub error: Option<Error>,
-    /// The time of its server, or of its recorded objects.
-    pub now: Timestamp,
-    /// Whether it is a live cluster, whose clock can differ from that of this computer.
-    pub is_live: bool,
-}
 
 /// The rollouts of several contexts, in order.
 #[derive(Clone, Copy, Debug)]
 pub struct ListedContexts<'a> {
     /// The contexts.
-    pub contexts: &'a [ListedContext],
+    pub contexts: &'a [ReadContext],
     /// Their rollouts.
     pub rollouts: &'a [ContextRollout],
     /// The letters of their templates.
@@ -108,17 +92,13 @@ impl ListedContexts<'_> {
 
     /// Returns `4 contexts: 1 stuck, 1 unreachable, 2 complete`.
     fn counts(self) -> String {
-        let counts = StateCounts::of(self.rollouts.iter().map(|rollout| &rollout.view));
-        let mut all = counts.parts();
-        let has_complete = counts.iter().any(|(state, _)| state == RolloutState::Complete);
+        let states = StateCounts::of(self.rollouts.iter().map(|rollout| &rollout.view));
+        let mut all = states.parts();
+        let has_complete = states.iter().any(|(state, _)| state == RolloutState::Complete);
         let complete = has_complete.then(|| all.pop()).flatten();
-        for state in ["unreachable", "unreadable"] {
-            let errors = self.contexts.iter().filter_map(|one| one.error.as_ref());
-            let count = errors.filter(|error| unread_state(error) == state).count();
-            all.extend((count > 0).then(|| format!("{count} {state}")));
-        }
+        let (contexts, unread) = counts(self.contexts);
+        all.extend(unread);
         all.extend(complete);
-        let contexts = plural(self.contexts.len(), "context");
         if all.is_empty() { contexts } else { format!("{contexts}: {}", all.join(", ")) }
     }
 
@@ -143,22 +123,7 @@ impl ListedContexts<'_> {
         };
         let items: Vec<_> = self.rollouts.iter().filter(|rollout| shown(rollout)).map(item).collect();
         let counts = states_json(&StateCounts::of(self.rollouts.iter().map(|rollout| &rollout.view)));
-        let context = |one: &ListedContext| {
-            let is_known = one.is_live && one.error.is_none();
-            let ahead = is_known.then(|| one.now.duration_since(self.local_time).as_secs());
-            json!({
-                "name": one.name,
-                "serverVersion": one.server_version,
-                "error": one.error.as_ref().map(|error| error_document(error, error.exit().code())),
-                "clockAheadSeconds": ahead,
-            })
-        };
-        let contexts: Vec<_> = self.contexts.iter().map(context).collect();
+        let contexts: Vec<_> = self.contexts.iter().map(|one| one.json(self.local_time)).collect();
         document("RolloutList", json!({"items": items, "states": counts, "contexts": contexts}))
     }
-}
-
-/// Returns the state of a context that cannot be read.
-fn unread_state(error: &Error) -> &'static str {
-    if error.kind() == ErrorKind::Unreachable { "unreachable" } else { "unreadable" }
 }

@@ -1,6 +1,7 @@
 //! `diff` of a workload with one in another namespace or context, and with another workload.
 
 mod contexts;
+mod several;
 
 use harness::prelude::*;
 
