@@ -178,7 +178,7 @@ impl Verb {
     /// Whether the command may read several clusters.
     fn takes_contexts(&self) -> bool {
         match self {
-            Self::List(_) => true,
+            Self::List(_) | Self::Status(_) => true,
             Self::History(arguments) => arguments.since.is_some(),
             Self::Diff(arguments) => arguments.with_context.is_none(),
             _ => false,

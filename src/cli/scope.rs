@@ -73,7 +73,7 @@ pub struct ScopeArgs {
     pub allow_empty: bool,
 
     /// Select the workloads in the clusters of these contexts: names, or globs such as 'prod-*'; !NAME excludes
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = SELECTING)]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = SELECTING, hide_short_help = true)]
     pub contexts: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ const IN_ALL_NAMESPACES: &str = "Select workloads in all namespaces; without TAR
 /// when a rollout is not complete yet, 4 when a rollout failed, and 5 when one is held: paused, OnDelete, or a
 /// partition that lets no pod update.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.help(IN_ALL_NAMESPACES)), mut_arg("contexts", |arg| arg.hide(true)))]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.help(IN_ALL_NAMESPACES)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct StatusArgs {
     /// The arguments that select workloads.
@@ -151,6 +151,7 @@ Examples:
   kubectl rollout2 status deploy,sts -l app=web --fail-fast --stable 30s
   kubectl rollout2 status statefulset/db --until complete --deadline 5m
   kubectl rollout2 status cloneset/web --undo-on-failure
+  kubectl rollout2 status deployment/web --contexts 'prod-*' --timeout 10m
   kubectl rollout2 status deployment/web --watch=false
   kubectl rollout2 status deploy,sts,ds -l app=web --watch=false -o json
   kubectl rollout2 status deployment/web --revision 5 --watch=false

@@ -23,6 +23,8 @@ use crate::world::World;
 pub struct ContextSource {
     /// The name of the context.
     pub name: String,
+    /// The flags that choose it, for printed commands.
+    pub flags: Option<String>,
     /// The source, or why there is none.
     pub source: Result<Source>,
 }

@@ -3,9 +3,16 @@
 use futures_util::stream::{StreamExt, iter};
 use k8s_openapi::jiff::Timestamp;
 
-use crate::cluster::source::{ContextSource, Source};
-use crate::error::Result;
+use super::context::CommandOutcome;
+use super::inputs::TargetScope;
+use super::targets::{FoundTargets, TargetFinder};
+use crate::cluster::source::{ContextSource, Source, in_context};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::finding::Reason;
+use crate::model::kind::Workload;
+use crate::model::text::plural::plural;
 use crate::render::contexts::ReadContext;
+use crate::render::message_writer::MessageWriter;
 
 /// How many clusters are read at the same time.
 const MAX_CLUSTERS: usize = 16;
@@ -38,4 +45,35 @@ pub(super) async fn read_each<'a, T>(
     let mut all: Vec<_> = iter(reads).buffer_unordered(MAX_CLUSTERS).collect().await;
     all.sort_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, read)| read).collect()
+}
+
+/// Finds the workloads of a scope in each context, and keeps what `keep` makes of each. Prints what it finds out about the
+/// search. A context that cannot be read is an error of the outcome, and hides nothing of the others.
+pub(super) async fn find_in_contexts<'a>(
+    scope: &TargetScope,
+    keep: impl Fn(Workload) -> Workload,
+    contexts: &'a [ContextSource],
+    messages: &MessageWriter,
+) -> (Vec<(&'a ContextSource, Vec<Workload>)>, CommandOutcome) {
+    let search = async |source| Ok(TargetFinder::new(scope, source, true)?.search(scope, &keep).await);
+    let (mut all, mut outcome) = (Vec::new(), CommandOutcome::default());
+    for (context, (read, found)) in contexts.iter().zip(read_each(contexts, false, search).await) {
+        outcome.errors.extend(read.error.map(|error| in_context(&context.name, error)));
+        let Some(FoundTargets { workloads, outcome: of_context, notes }) = found else { continue };
+        let messages = messages.in_context(&context.name, context.flags.clone());
+        messages.findings(notes.iter().filter(|note| note.reason != Reason::NotFound));
+        let errors = of_context.errors.into_iter();
+        outcome.errors.extend(errors.map(|error| in_context(&context.name, error)));
+        all.extend((!workloads.is_empty()).then_some((context, workloads)));
+    }
+    if all.is_empty() && outcome.errors.is_empty() && !scope.allow_empty {
+        outcome.errors.push(nothing_found(contexts.len()));
+    }
+    (all, outcome)
+}
+
+/// Returns the error of a search that found nothing in several contexts.
+pub(super) fn nothing_found(contexts: usize) -> Error {
+    let place = plural(contexts, "context");
+    Error::new(ErrorKind::NotFound, format!("no workload found in {place}"))
 }

@@ -4,7 +4,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::future::{FutureExt, LocalBoxFuture};
+use futures_util::future::{FutureExt, LocalBoxFuture, select_all};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
 use tokio::task::yield_now;
@@ -34,12 +34,13 @@ pub(super) trait Executor<'a, E: Engine> {
     /// Starts the reads of an engine whose targets are not observed.
     fn begin(&mut self, _requests: &mut RequestsInFlight<'a, E::Answer>, _ui: &mut Ui) {}
 
-    /// Executes a task, or starts a request that does. There is no observer of targets that are read once.
+    /// Executes a task, or starts a request that does. There is an observer of each context, and none of targets that are read
+    /// once.
     fn execute(
         &mut self,
         task: E::Task,
         engine: &E,
-        observer: Option<&mut Observer>,
+        observers: &mut [Observer],
         requests: &mut RequestsInFlight<'a, E::Answer>,
         now: Now,
         ui: &mut Ui,
@@ -115,17 +116,17 @@ impl<'a, A> RequestsInFlight<'a, A> {
     }
 }
 
-/// Drives an engine until it is finished, with what an observer observes, or else with what the executor reads once. Returns the
+/// Drives an engine until it is finished, with what an observer of each context observes, or else with what the executor reads once. Returns the
 /// engine and the time of its end.
 pub(super) async fn drive<'a, E: Engine>(
     engine: E,
     executor: &mut impl Executor<'a, E>,
-    observer: Option<Observer>,
+    observers: Vec<Observer>,
     source: &Source,
     signals: Signals,
     ui: &mut Ui,
 ) -> (E, Now) {
-    let mut event_loop = EventLoop::new(engine, executor, observer, source, signals, ui);
+    let mut event_loop = EventLoop::new(engine, executor, observers, source, signals, ui);
     event_loop.run().await;
     event_loop.end().await
 }
@@ -138,11 +139,12 @@ async fn next_of<T>(futures: &mut Futures<'_, T>) -> T {
     }
 }
 
-/// Waits for changes that were observed. Cancel safe; never completes without an observer.
-async fn next_changes(observer: &mut Option<Observer>) -> Vec<(TargetId, TargetEvent)> {
-    match observer {
-        Some(observer) => observer.next().await,
-        None => std::future::pending().await,
+/// Waits for changes that one of the observers observed. Cancel safe; never completes without an observer.
+async fn next_changes(observers: &mut [Observer]) -> Vec<(TargetId, TargetEvent)> {
+    match observers {
+        [] => std::future::pending().await,
+        [only] => only.next().await,
+        several => select_all(several.iter_mut().map(|observer| Box::pin(observer.next()))).await.0,
     }
 }
 
@@ -152,7 +154,7 @@ pub(super) struct EventLoop<'a, 'l, E: Engine, X> {
     pub(super) executor: &'l mut X,
     pub(super) requests: RequestsInFlight<'a, E::Answer>,
     source: &'l Source,
-    observer: Option<Observer>,
+    observers: Vec<Observer>,
     started: Instant,
     pub(super) ui: &'l mut Ui,
     stops: StopSignals,
@@ -173,7 +175,7 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
     pub(super) fn new(
         engine: E,
         executor: &'l mut X,
-        observer: Option<Observer>,
+        observers: Vec<Observer>,
         source: &'l Source,
         signals: Signals,
         ui: &'l mut Ui,
@@ -185,7 +187,7 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
             executor,
             requests,
             source,
-            observer,
+            observers,
             started: Instant::now(),
             ui,
             stops: StopSignals::new(signals.clone()),
@@ -228,12 +230,12 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
                 }
                 answer = next_of(&mut self.requests.requests) => answer.map(LoopEvent::Answer).into_iter().collect(),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
-                    let since_answer = self.observer.as_ref().map(Observer::since_answer);
-                    vec![LoopEvent::Tick { since_answer: since_answer.unwrap_or_default() }]
+                    let since_answer = self.observers.iter().map(Observer::since_answer).collect();
+                    vec![LoopEvent::Tick { since_answer }]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
                 read = next_of(&mut self.requests.reads) => self.events_of(read),
-                changes = next_changes(&mut self.observer) => self.events_of(changes),
+                changes = next_changes(&mut self.observers) => self.events_of(changes),
             };
             if self.is_late() {
                 yield_now().await; // the runtime reads the signals
@@ -257,15 +259,14 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
         // The logs usually explain a failure. After a signal they have a moment.
         let last = Instant::now() + LOGS_AFTER_SIGNAL;
         while self.signals < 2
-            && (!self.requests.reads.is_empty()
-                || self.observer.as_ref().is_some_and(Observer::is_reading_logs))
+            && (!self.requests.reads.is_empty() || self.observers.iter().any(Observer::is_reading_logs))
         {
             let mut changes = tokio::select! {
                 biased;
                 _ = self.stops.next() => break,
                 () = sleep_until(last), if self.stopped.is_some() => break,
                 read = next_of(&mut self.requests.reads) => read,
-                changes = next_changes(&mut self.observer) => changes,
+                changes = next_changes(&mut self.observers) => changes,
             };
             changes.retain(|(_, change)| matches!(change, TargetEvent::Log(_)));
             let events = self.events_of(changes);
@@ -323,7 +324,7 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
             Some(LoopEvent::Target(target, self.executor.pass_on(change, &mut self.requests)?))
         };
         let mut events: Vec<_> = changes.into_iter().filter_map(pass_on).collect();
-        let observer = self.observer.as_mut();
+        let observer = self.observers.first_mut();
         let answer = observer.and_then(|observer| self.executor.observed(observer, self.ui));
         events.extend(answer.map(LoopEvent::Answer));
         events
@@ -365,7 +366,7 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
         }
     }
 
-    /// Applies events. Those that arrive meanwhile wait in the observer.
+    /// Applies events. Those that arrive meanwhile wait in their observer.
     pub(super) fn apply(&mut self, events: Vec<LoopEvent<E::Answer>>) {
         for event in events {
             let now = self.now();
@@ -377,7 +378,7 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
             self.requests.must_stop_writing.send_replace(X::must_stop_writing(&self.engine));
             for task in tasks {
                 let (engine, requests) = (&self.engine, &mut self.requests);
-                self.executor.execute(task, engine, self.observer.as_mut(), requests, now, self.ui);
+                self.executor.execute(task, engine, &mut self.observers, requests, now, self.ui);
             }
         }
     }

@@ -10,12 +10,12 @@ use super::context::{CommandOutcome, Context};
 use super::event_loop::{EventLoop, Executor, Futures, RequestsInFlight};
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
 use super::writing_verb::Writer;
-use crate::cluster::concurrent::with_optional_read;
+use crate::cluster::concurrent::{concurrently, with_optional_read};
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::objects::observer::Observer;
-use crate::cluster::source::{Cluster, Source};
+use crate::cluster::source::{ContextSource, Source};
 use crate::cluster::write::WriteOptions;
-use crate::model::engine::{LoopEvent, Now, TargetId};
+use crate::model::engine::{LoopEvent, Now, TargetContext, TargetId};
 use crate::model::follow::{
     FollowOptions, FollowRequest, Follower, FollowerAnswer, NoRollback, Report, Rollbacks, UndoScope,
 };
@@ -38,15 +38,86 @@ pub struct Following<'a> {
     /// Whether to draw live frames instead of lines.
     pub draws: bool,
     /// What a workload's name in a line must distinguish.
-    pub names: NameContext,
-    /// The ConfigMaps and Secrets whose changes are remarks.
-    pub configuration: NamedConfiguration,
+    pub names: NameContext<'static>,
+    /// The clusters with the workloads to follow: that of the command, or one for each context.
+    pub clusters: Vec<FollowedCluster<'a>>,
     /// Whether to show each pod: in a live frame, and after the last line.
     pub shows_pods: bool,
     /// The field manager of a rollback.
     pub field_manager: &'a str,
-    /// The source of the objects, and the signals that stop the command.
+    /// The signals that stop the command.
     pub context: &'a Context<'a>,
+}
+
+/// A cluster whose workloads are followed.
+pub struct FollowedCluster<'a> {
+    /// Its context, if there are several.
+    pub context: Option<&'a ContextSource>,
+    /// The source of the objects.
+    pub source: &'a Source,
+    /// The workloads as they were found.
+    pub found: Vec<Workload>,
+    /// The ConfigMaps and Secrets whose changes are remarks.
+    pub configuration: NamedConfiguration,
+}
+
+impl<'a> Following<'a> {
+    /// Starts to follow the workloads of all clusters.
+    pub(super) fn follower(&self) -> Follower {
+        let first = self.source().now();
+        let context = |cluster: &FollowedCluster<'_>| TargetContext {
+            name: cluster.context.map(|context| context.name.clone()).unwrap_or_default(),
+            clock_ahead: cluster.source.now().duration_since(first),
+        };
+        let of_cluster = |cluster: &FollowedCluster<'_>| {
+            (cluster.context.map(|_| context(cluster)), cluster.found.clone())
+        };
+        Follower::of_contexts(self.options.clone(), self.clusters.iter().map(of_cluster))
+    }
+
+    /// Returns the source whose clock is that of the command: the first one.
+    pub(super) fn source(&self) -> &'a Source {
+        self.clusters.first().map_or(self.context.source, |cluster| cluster.source)
+    }
+
+    /// Returns the source of a target.
+    pub(super) fn source_of(&self, id: TargetId) -> &'a Source {
+        self.clusters.get(id.context).map_or(self.context.source, |cluster| cluster.source)
+    }
+
+    /// Returns the context of a target, if there are several.
+    fn context_of(&self, id: TargetId) -> Option<&'a ContextSource> {
+        self.clusters.get(id.context)?.context
+    }
+
+    /// Prints something about a target, with commands that reach its cluster.
+    pub(super) fn print_about(&self, id: TargetId, ui: &mut Ui, print: impl FnOnce(&mut Ui)) {
+        let Some(context) = self.context_of(id) else { return print(ui) };
+        let of_context = ui.messages.with_flags(context.flags.clone());
+        let all = std::mem::replace(&mut ui.messages, of_context);
+        print(ui);
+        ui.messages = all;
+    }
+
+    /// Starts to observe the workloads of each cluster.
+    fn observers(&self) -> Vec<Observer> {
+        let mut first = TargetId::default();
+        let observer = |(context, cluster): (usize, &FollowedCluster<'_>)| {
+            first.context = context;
+            let Source::Cluster(server) = cluster.source else { return None };
+            let observer = Observer::of_found(Arc::clone(server), first, &cluster.found);
+            first.index += cluster.found.len();
+            Some(observer)
+        };
+        self.clusters.iter().enumerate().filter_map(observer).collect()
+    }
+
+    /// Reads the ConfigMaps and Secrets whose changes are remarks, of each cluster.
+    pub(super) async fn configuration(&self) -> Vec<Vec<Configuration>> {
+        let clusters = self.clusters.iter();
+        concurrently(clusters.map(|cluster| named_configuration(&cluster.configuration, cluster.source)))
+            .await
+    }
 }
 
 /// Follows rollouts; rolls back those that failed, if it is to; and follows those that it rolled back.
@@ -64,18 +135,24 @@ impl FollowSequence<'_> {
         ui.draw_last(|size| self.frame_of(follower, now, true, size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for one in follower.followed(&self.rollbacks) {
-            render::print_outcome(one, names, server_time, false, ui);
+            let server_time = one.target.at(now).server_time;
+            self.following.print_about(one.target.id(), ui, |ui| {
+                render::print_outcome(one, names, server_time, false, ui);
+            });
         }
     }
 
     /// Prints that a rollback begins.
     pub(super) fn print_start(&self, follower: &Follower, id: TargetId, now: Now, ui: &mut Ui) {
-        let Some(one) = follower.followed(&self.rollbacks).nth(id.0) else { return };
-        if self.following.output.is_document() {
-            ui.out_streamed(&json::rollback_started(one, now), self.following.output);
-        } else {
-            ui.messages.lines(render::rollback_started(one, self.following.names, self.following.draws));
-        }
+        let Some(one) = follower.followed(&self.rollbacks).nth(id.index) else { return };
+        let Following { output, names, draws, .. } = *self.following;
+        self.following.print_about(id, ui, |ui| {
+            if output.is_document() {
+                ui.out_streamed(&json::rollback_started(one, now), output);
+            } else {
+                ui.messages.lines(render::rollback_started(one, names, draws));
+            }
+        });
     }
 
     fn frame_of(&self, follower: &Follower, now: Now, is_last: bool, size: Terminal) -> Frame {
@@ -88,28 +165,26 @@ impl FollowSequence<'_> {
 /// errors it prints first: a user should not wait for them.
 pub(super) async fn run(
     following: &Following<'_>,
-    found: Vec<Workload>,
     mut so_far: CommandOutcome,
-    cluster: &Arc<Cluster>,
     ui: &mut Ui,
 ) -> CommandOutcome {
     so_far.print_errors(ui);
     ui.messages.findings(render::timeout_before_grace(&following.options).as_ref());
-    let follower = Follower::new(following.options.clone(), found.iter().cloned());
+    let follower = following.follower();
     let signals = following.context.world.signals.clone();
     let mut sequence = FollowSequence { following, rollbacks: Rollbacks::new() };
-    let observer = Observer::of_found(Arc::clone(cluster), &found);
+    let observers = following.observers();
     let ((follower, now), configuration) = with_optional_read(
         async {
-            let source = following.context.source;
-            let mut event_loop = EventLoop::new(follower, &mut sequence, Some(observer), source, signals, ui);
+            let source = following.source();
+            let mut event_loop = EventLoop::new(follower, &mut sequence, observers, source, signals, ui);
             event_loop.run().await;
             while undo_failed(&mut event_loop).await {
                 event_loop.run().await;
             }
             event_loop.end().await
         },
-        named_configuration(&following.configuration, following.context.source),
+        following.configuration(),
     )
     .await;
     if following.draws {
@@ -121,14 +196,14 @@ pub(super) async fn run(
         let is_undo = following.options.undo_on_failure.is_some();
         unfinished.for_each(|one| ui.messages.finding(&render::without_reader(one, is_undo)));
     }
-    let summary = job_summary::of_follower(&follower, rollbacks, following.names, now.server_time);
+    let summary = job_summary::of_follower(&follower, rollbacks, following.names, now);
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit(rollbacks).into() });
     if following.output.is_document() {
         let exit = following.context.exit(outcome.worst_exit()).code();
         let summary = json::summary(&follower, rollbacks, &configuration, exit, now);
         ui.out_streamed(&summary, following.output);
     } else {
-        print_remarks(&follower, &configuration, now.server_time, ui);
+        print_remarks(following, &follower, &configuration, now, ui);
     }
     outcome
 }
@@ -140,7 +215,8 @@ async fn undo_failed<'a>(event_loop: &mut EventLoop<'a, '_, Follower, FollowSequ
     if due.is_empty() {
         return false;
     }
-    let Following { options, field_manager, context, .. } = event_loop.executor.following;
+    let following = event_loop.executor.following;
+    let Following { options, field_manager, .. } = following;
     // A release does not stay in parts: with `=all` the others are rolled back at the same time.
     let unless_recovered = options.undo_on_failure != Some(UndoScope::All);
     let (mut ids, writes) = (Vec::new(), Futures::new());
@@ -148,11 +224,15 @@ async fn undo_failed<'a>(event_loop: &mut EventLoop<'a, '_, Follower, FollowSequ
         ids.push(id);
         event_loop.executor.rollbacks.insert(id, rollback);
         event_loop.executor.print_start(&event_loop.engine, id, event_loop.now(), event_loop.ui);
-        let found = event_loop.engine.targets()[id.0].workload().clone();
+        let found = event_loop.engine.targets()[id.index].workload().clone();
         let (messages, stopped) = (event_loop.ui.messages.clone(), event_loop.requests.must_stop_writing());
+        let messages = match following.context_of(id) {
+            Some(context) => messages.in_context(&context.name, context.flags.clone()),
+            None => messages,
+        };
         let options = WriteOptions::by(field_manager);
+        let source = following.source_of(id);
         let write = async move {
-            let source = context.source;
             let written =
                 undo_on_failure(&found, &start, unless_recovered, options, source, &messages, stopped).await;
             (id, written)
@@ -199,28 +279,41 @@ pub(super) async fn after_change(
     plain: bool,
 ) -> CommandOutcome {
     let (context, request) = (writer.context, writer.request);
-    let (Some(options), Source::Cluster(cluster), false) = (wait, context.source, written.is_empty()) else {
+    let (Some(options), true, false) = (wait, context.source.is_live(), written.is_empty()) else {
         return writer.take_outcome();
     };
+    let names = NameContext::of(&written);
+    let configuration = NamedConfiguration::default();
+    let cluster = FollowedCluster { context: None, source: context.source, found: written, configuration };
     let following = Following {
         options: FollowOptions { expect_found_template: true, ..options },
         output: &OutputForm::Text,
         draws: writer.ui.can_draw() && !plain && request.output == OutputForm::Text,
-        names: NameContext::of(&written),
-        configuration: NamedConfiguration::default(),
+        names,
+        clusters: vec![cluster],
         shows_pods: false,
         field_manager: &request.field_manager,
         context,
     };
     let so_far = writer.take_outcome();
-    run(&following, written, so_far, cluster, writer.ui).await
+    run(&following, so_far, writer.ui).await
 }
 
 /// Prints a note for each ConfigMap or Secret that changed after pods started.
-fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Timestamp, ui: &mut Ui) {
+fn print_remarks(
+    following: &Following<'_>,
+    follower: &Follower,
+    configuration: &[Vec<Configuration>],
+    now: Now,
+    ui: &mut Ui,
+) {
     for target in follower.targets() {
-        let stale = target.stale_configuration(configuration);
-        ui.messages.findings(&stale_configuration(target.workload(), &stale, now));
+        let id = target.id();
+        let stale = configuration.get(id.context).map(|objects| target.stale_configuration(objects));
+        let (stale, now) = (stale.unwrap_or_default(), target.at(now).server_time);
+        following.print_about(id, ui, |ui| {
+            ui.messages.findings(&stale_configuration(target.workload(), &stale, now));
+        });
     }
 }
 
@@ -231,14 +324,15 @@ impl<'a> Executor<'a, Follower> for FollowSequence<'a> {
         &mut self,
         (id, task): (TargetId, FollowRequest),
         follower: &Follower,
-        observer: Option<&mut Observer>,
+        observers: &mut [Observer],
         requests: &mut RequestsInFlight<'a, FollowerAnswer>,
         _now: Now,
         ui: &mut Ui,
     ) {
-        let (Some(target), Some(observer)) = (follower.targets().get(id.0), observer) else { return };
-        let (source, messages, stopped) =
-            (self.following.context.source, ui.messages.clone(), requests.must_stop_writing());
+        let target = follower.targets().get(id.index);
+        let (Some(target), Some(observer)) = (target, observers.get_mut(id.context)) else { return };
+        let source = self.following.source_of(id);
+        let (messages, stopped) = (ui.messages.clone(), requests.must_stop_writing());
         match task {
             FollowRequest::Refresh => observer.refresh(id),
             FollowRequest::WatchWarnings => observer.watch_warnings(),
@@ -266,15 +360,18 @@ impl<'a> Executor<'a, Follower> for FollowSequence<'a> {
     }
 
     fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now, ui: &mut Ui) {
-        let Some(one) = follower.followed(&self.rollbacks).nth(id.0) else { return };
+        let Some(one) = follower.followed(&self.rollbacks).nth(id.index) else { return };
         let Following { output, draws, names, shows_pods, .. } = *self.following;
-        if output.is_document() {
-            ui.out_streamed(&json::event(one, report, now), output);
-        } else if draws {
-            ui.messages.findings(render::note(one, report, names).as_ref());
-        } else {
-            render::print(one, report, names, shows_pods, now, ui);
-        }
+        let now = one.target.at(now);
+        self.following.print_about(*id, ui, |ui| {
+            if output.is_document() {
+                ui.out_streamed(&json::event(one, report, now), output);
+            } else if draws {
+                ui.messages.findings(render::note(one, report, names).as_ref());
+            } else {
+                render::print(one, report, names, shows_pods, now, ui);
+            }
+        });
     }
 
     fn is_result((_, report): &(TargetId, Report)) -> bool {

@@ -145,7 +145,7 @@ pub async fn run(
     arguments: Arguments,
     world: &mut World,
 ) -> Exit {
-    let messages = MessageWriter::new(world.err.clone(), &world.environment, arguments.common.color);
+    let mut messages = MessageWriter::new(world.err.clone(), &world.environment, arguments.common.color);
     let Arguments { verb, common } = &arguments;
     let opened = Inputs::read(&arguments, world).and_then(|mut inputs| {
         let mut named = named_contexts(&arguments, &inputs.access, world, &messages)?;
@@ -156,7 +156,7 @@ pub async fn run(
         }
         let access = &inputs.access;
         if access.snapshot.is_none() {
-            messages.set_cluster_flags(access.overrides.cluster_flags());
+            messages = messages.with_flags(access.overrides.cluster_flags());
         }
         let own = (is_beside || named.is_empty())
             .then(|| open(access, world, listener(messages.clone(), None)))
@@ -164,7 +164,8 @@ pub async fn run(
         let open = |(name, access): (String, Access)| {
             let listener = listener(messages.clone(), Some(name.clone()));
             let source = open(&access, world, listener).map_err(|error| in_context(&name, error));
-            let context = ContextSource { name, source };
+            let flags = access.overrides.cluster_flags().filter(|_| access.snapshot.is_none());
+            let context = ContextSource { name, flags, source };
             let unread = context.source.as_ref().err().filter(|_| access.snapshot.is_some()).cloned();
             unread.map_or(Ok(context), Err) // a file that cannot be read is a usage error
         };

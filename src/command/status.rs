@@ -1,23 +1,24 @@
 //! `status`: shows or follows rollouts, and why they do not progress.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::CommandOutcome;
 use super::context::Context;
+use super::contexts::find_in_contexts;
 use super::event_loop::{Executor, RequestsInFlight, drive};
-use super::follow::{self, Following};
+use super::follow::{self, FollowedCluster, Following};
 use super::inputs::TargetScope;
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, find_workloads};
 use super::undo_on_failure::missing_right;
 use crate::cli::status::StatusArgs;
 use crate::cluster::concurrent::with_optional_read;
-use crate::cluster::configuration::named_configuration;
 use crate::cluster::objects::observer::Observer;
 use crate::cluster::objects::read::{FEW_WORKLOADS, Parts, Unless, read_all};
-use crate::cluster::source::Source;
+use crate::cluster::source::{ContextSource, Source, in_context};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::engine::{Now, TargetEvent, TargetId};
@@ -39,12 +40,15 @@ use crate::world::Terminal;
 
 /// Follows all rollouts, or evaluates each one once.
 pub(super) async fn run(request: &StatusArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let (source, scope) = (context.source, &context.inputs.scope);
+    let scope = &context.inputs.scope;
+    if request.wait_for_creation.is_some() && !context.contexts.is_empty() {
+        return Err(Error::usage("--wait-for-creation works on one cluster").hint("choose it with --context"));
+    }
     // A signal that was handled once ends the process no more, so that each later wait of this command handles it too.
     let signals = request.wait_for_creation.map(|_| context.world.signals.clone());
     let mut stops = StopSignals::new(signals.unwrap_or_default());
-    let found = match request.wait_for_creation {
-        None => find_workloads(scope, keep(scope), source, ui).await?,
+    let (found, outcome) = match request.wait_for_creation {
+        None => find(context, ui).await?,
         Some(limit) => {
             tokio::select! {
                 biased;
@@ -53,30 +57,51 @@ pub(super) async fn run(request: &StatusArgs, context: &Context<'_>, ui: &mut Ui
                     ui.messages.finding(&Finding::note(Reason::Interrupted, text));
                     return Ok(stop.exit().into());
                 }
-                found = await_creation(scope, limit, source, ui) => found?,
+                found = await_creation(scope, limit, context.source, ui) => {
+                    let FoundTargets { workloads, outcome, .. } = found?;
+                    (vec![(None, context.source, workloads)], outcome)
+                }
             }
         }
     };
-    let FoundTargets { workloads, outcome, .. } = found;
     let options = request.options();
-    if options.undo_on_failure.is_some()
-        && let Some(error) = missing_right(&workloads, FIELD_MANAGER, source).await
-    {
-        return Ok(outcome.and(error.into()));
-    }
-    let names = NameContext::of(&workloads);
-    let names = NameContext { namespaces: names.namespaces || scope.all_namespaces, ..names };
-    let following = request.following(options, &workloads, names, context, ui);
-    Ok(match source {
-        Source::Cluster(cluster) if !following.options.once => {
-            follow::run(&following, workloads, outcome, cluster, ui).await
+    if options.undo_on_failure.is_some() {
+        for (named, source, workloads) in &found {
+            if let Some(error) = missing_right(workloads, FIELD_MANAGER, source).await {
+                let error = named.map_or(error.clone(), |named| in_context(&named.name, error));
+                return Ok(outcome.and(error.into()));
+            }
         }
-        _ => outcome.and(tokio::select! {
+    }
+    let names = NameContext::of(found.iter().flat_map(|(.., workloads)| workloads));
+    let names = NameContext { namespaces: names.namespaces || scope.all_namespaces, ..names };
+    let following = request.following(options, found, names, context, ui);
+    Ok(if following.options.once {
+        outcome.and(tokio::select! {
             biased;
             stop = stops.next() => stop.exit().into(),
-            evaluated = evaluate_all(workloads, &following, ui) => evaluated,
-        }),
+            evaluated = evaluate_all(&following, ui) => evaluated,
+        })
+    } else {
+        follow::run(&following, outcome, ui).await
     })
+}
+
+/// The workloads that were found in a cluster, with its context if there are several.
+type FoundIn<'a> = (Option<&'a ContextSource>, &'a Source, Vec<Workload>);
+
+/// Finds the workloads of the command in its cluster, or in the cluster of each context.
+async fn find<'a>(context: &'a Context<'_>, ui: &mut Ui) -> Result<(Vec<FoundIn<'a>>, CommandOutcome)> {
+    let (source, scope) = (context.source, &context.inputs.scope);
+    if context.contexts.is_empty() {
+        let FoundTargets { workloads, outcome, .. } = find_workloads(scope, keep(scope), source, ui).await?;
+        return Ok((vec![(None, source, workloads)], outcome));
+    }
+    let (found, outcome) = find_in_contexts(scope, keep(scope), context.contexts, &ui.messages).await;
+    let found = found
+        .into_iter()
+        .filter_map(|(named, found)| Some((Some(named), named.source.as_ref().ok()?, found)));
+    Ok((found.collect(), outcome))
 }
 
 impl Following<'_> {
@@ -91,21 +116,26 @@ impl StatusArgs {
     fn following<'a>(
         &'a self,
         options: FollowOptions,
-        workloads: &[Workload],
-        names: NameContext,
+        found: Vec<FoundIn<'a>>,
+        names: NameContext<'static>,
         context: &'a Context<'a>,
         ui: &Ui,
     ) -> Following<'a> {
-        let once = !self.watch || !context.source.is_live() || workloads.is_empty();
+        let is_empty = found.iter().all(|(.., workloads)| workloads.is_empty());
+        let once = !self.watch || !context.source.is_live() || is_empty;
         let draws = ui.can_draw() && !self.plain && !once && !self.output.is_document();
         let options = FollowOptions { once, ..options };
-        let configuration = configuration(&context.inputs.scope, workloads);
+        let cluster = |(named, source, found): FoundIn<'a>| {
+            let configuration = configuration(&context.inputs.scope, &found);
+            FollowedCluster { context: named, source, found, configuration }
+        };
+        let clusters = found.into_iter().map(cluster).collect();
         Following {
             options,
             output: &self.output,
             draws,
             names,
-            configuration,
+            clusters,
             shows_pods: self.pods,
             field_manager: FIELD_MANAGER,
             context,
@@ -127,38 +157,41 @@ fn configuration(scope: &TargetScope, workloads: &[Workload]) -> NamedConfigurat
 }
 
 /// Evaluates each workload once: what a follower does with its first observation, and nothing more.
-async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &mut Ui) -> CommandOutcome {
-    let (source, names) = (following.context.source, following.names);
-    let follower = Follower::new(following.options.clone(), workloads.iter().cloned());
+async fn evaluate_all(following: &Following<'_>, ui: &mut Ui) -> CommandOutcome {
+    let (source, names, follower) = (following.source(), following.names, following.follower());
     let signals = following.context.world.signals.clone();
-    let mut once = Once { following, workloads, reports: Vec::new() };
+    let mut once = Once { following, reports: BTreeMap::new() };
     let ((follower, now), configuration) = with_optional_read(
-        drive(follower, &mut once, None, source, signals, ui),
-        named_configuration(&following.configuration, source),
+        drive(follower, &mut once, Vec::new(), source, signals, ui),
+        following.configuration(),
     )
     .await;
     let mut all = CommandOutcome::default();
     let mut documents = Vec::new();
-    let mut reports = once.reports.into_iter().peekable();
-    for (index, target) in follower.targets().iter().enumerate() {
-        let id = TargetId(index);
-        let of_target: Vec<_> = std::iter::from_fn(|| reports.next_if(|(of, _)| *of == id)).collect();
+    for target in follower.targets() {
+        let (id, now) = (target.id(), target.at(now));
         let Some(result) = target.result() else {
             continue;
         };
         if let Outcome::Unreadable(error) = &result.outcome {
-            all.errors.push(error.clone());
+            let of_context = target.context().map(|name| in_context(name, error.clone()));
+            all.errors.push(of_context.unwrap_or_else(|| error.clone()));
             continue;
         }
         all.exit = all.exit.worst(result.exit());
-        let stale = target.stale_configuration(&configuration);
+        let objects = configuration.get(id.context).map_or(&[][..], Vec::as_slice);
+        let stale = target.stale_configuration(objects);
         if !following.output.is_document() {
-            for (_, report) in &of_target {
-                print(Followed { target, rollback: None }, report, names, following.shows_pods, now, ui);
-            }
-            ui.messages.findings(&stale_configuration(target.workload(), &stale, now.server_time));
+            following.print_about(id, ui, |ui| {
+                for report in once.reports.get(&id).into_iter().flatten() {
+                    let this = Followed { target, rollback: None };
+                    print(this, report, names, following.shows_pods, now, ui);
+                }
+                ui.messages.findings(&stale_configuration(target.workload(), &stale, now.server_time));
+            });
         } else if let Some(view) = target.view(now.server_time) {
             let document = json::document(&view, |cause| target.log_for(cause), &stale);
+            let document = json::with_context(target, document);
             match following.output {
                 OutputForm::Template(_) => documents.push(document),
                 form => ui.out_streamed(&document, form),
@@ -176,39 +209,43 @@ async fn evaluate_all(workloads: Vec<Workload>, following: &Following<'_>, ui: &
             Err(error) => all.errors.push(error),
         }
     }
-    let summary = job_summary::of_follower(&follower, &Rollbacks::new(), names, now.server_time);
+    let summary = job_summary::of_follower(&follower, &Rollbacks::new(), names, now);
     CommandOutcome { summary, ..all }
 }
 
 /// Reads workloads once for a follower, and keeps its reports: they are printed when the logs that it asks for are read too.
 struct Once<'a> {
     following: &'a Following<'a>,
-    /// The workloads, until they are read.
-    workloads: Vec<Workload>,
-    reports: Vec<(TargetId, Report)>,
+    reports: BTreeMap<TargetId, Vec<Report>>,
 }
 
 impl<'a> Executor<'a, Follower> for Once<'a> {
     fn begin(&mut self, requests: &mut RequestsInFlight<'a, FollowerAnswer>, ui: &mut Ui) {
-        let Context { source, inputs, .. } = self.following.context;
-        let (workloads, messages) = (std::mem::take(&mut self.workloads), ui.messages.clone());
-        let skips_complete = self.following.needs_only_lines() && workloads.len() > FEW_WORKLOADS;
-        let unless = if skips_complete { Unless::Complete } else { Unless::Never };
-        let (parts, everywhere) = (Parts { unless, ..Parts::STATUS }, inputs.scope.all_namespaces);
-        requests.read(async move {
-            let (observations, notes) = read_all(workloads, everywhere, parts, source).await;
-            messages.findings(&notes);
-            let change = |observed: Result<Observation>| match observed {
-                Ok(observed) => TargetEvent::Refreshed(Box::new(observed)),
-                Err(error) => TargetEvent::Unreadable(error),
+        let mut first = TargetId::default();
+        for (context, cluster) in self.following.clusters.iter().enumerate() {
+            let FollowedCluster { context: named, source, found, .. } = cluster;
+            let messages = match named {
+                Some(named) => ui.messages.in_context(&named.name, named.flags.clone()),
+                None => ui.messages.clone(),
             };
-            observations
-                .into_iter()
-                .map(change)
-                .enumerate()
-                .map(|(id, change)| (TargetId(id), change))
-                .collect()
-        });
+            let skips_complete = self.following.needs_only_lines() && found.len() > FEW_WORKLOADS;
+            let unless = if skips_complete { Unless::Complete } else { Unless::Never };
+            let everywhere = self.following.context.inputs.scope.all_namespaces;
+            let (parts, begun) = (Parts { unless, ..Parts::STATUS }, TargetId { context, ..first });
+            first.index += found.len();
+            requests.read(async move {
+                let (observations, notes) = read_all(found.clone(), everywhere, parts, source).await;
+                messages.findings(&notes);
+                let change = |(index, observed): (usize, Result<Observation>)| {
+                    let change = match observed {
+                        Ok(observed) => TargetEvent::Refreshed(Box::new(observed)),
+                        Err(error) => TargetEvent::Unreadable(error),
+                    };
+                    (TargetId { index: begun.index + index, ..begun }, change)
+                };
+                observations.into_iter().enumerate().map(change).collect()
+            });
+        }
     }
 
     /// Reads the log of a broken pod if there is one target only, because each log takes a request.
@@ -216,13 +253,13 @@ impl<'a> Executor<'a, Follower> for Once<'a> {
         &mut self,
         (id, task): (TargetId, FollowRequest),
         follower: &Follower,
-        _observer: Option<&mut Observer>,
+        _observers: &mut [Observer],
         requests: &mut RequestsInFlight<'a, FollowerAnswer>,
         _now: Now,
         _ui: &mut Ui,
     ) {
         if let (FollowRequest::ReadLog(log), Source::Cluster(cluster), [target]) =
-            (task, self.following.context.source, follower.targets())
+            (task, self.following.source_of(id), follower.targets())
         {
             let namespace = target.workload().object().namespace().to_owned();
             requests.read(async move {
@@ -240,8 +277,8 @@ impl<'a> Executor<'a, Follower> for Once<'a> {
         false
     }
 
-    fn report(&mut self, _follower: &Follower, report: &(TargetId, Report), _now: Now, _ui: &mut Ui) {
-        self.reports.push(report.clone());
+    fn report(&mut self, _follower: &Follower, (id, report): &(TargetId, Report), _now: Now, _ui: &mut Ui) {
+        self.reports.entry(*id).or_default().push(report.clone());
     }
 
     fn frame(&self, _follower: &Follower, _now: Now, size: Terminal) -> Frame {

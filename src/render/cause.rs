@@ -13,7 +13,7 @@ pub(super) fn cause_report(
     workload: &Workload,
     cause: &Cause,
     change: CauseChange,
-    names: NameContext,
+    names: NameContext<'_>,
 ) -> String {
     match change {
         CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names),
@@ -35,7 +35,7 @@ const EVIDENCE_LINES: usize = 4;
 const INDENT: &str = "      ";
 
 /// Returns one cause on one line, with its evidence in quotes at the end.
-pub(super) fn cause_line(cause: &Cause, workload: &Workload, names: NameContext) -> String {
+pub(super) fn cause_line(cause: &Cause, workload: &Workload, names: NameContext<'_>) -> String {
     with_evidence(&format!("  {}", cause_words(cause, workload, names)), new_evidence(cause))
 }
 
@@ -57,7 +57,7 @@ pub fn cause_in_width(
     cause: &Cause,
     evidence: Option<&str>,
     workload: &Workload,
-    names: NameContext,
+    names: NameContext<'_>,
     width: usize,
 ) -> Vec<Line> {
     let style = cause_style(cause);
@@ -78,7 +78,7 @@ pub fn cause_in_width(
 
 /// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`. The restarts belong to what the
 /// container does, and come before what follows from it.
-pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext) -> String {
+pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext<'_>) -> String {
     let words = cause.words();
     let (does, follows) = words
         .rsplit_once("; ")
@@ -120,12 +120,12 @@ fn mark(cause: &Cause) -> char {
 }
 
 /// Returns what a cause affects: `web-1`, `web-1 and 49 more`, or the workload. A hold affects the workload.
-fn whose(cause: &Cause, workload: &Workload, names: NameContext) -> String {
+fn whose(cause: &Cause, workload: &Workload, names: NameContext<'_>) -> String {
     match cause.pods.as_slice() {
         _ if cause.severity == CauseSeverity::Hold => names.name(workload),
         [] => names.name(workload),
-        [only] => only.clone(),
-        [example, others @ ..] => format!("{example} and {} more", others.len()),
+        [only] => names.in_context(only.clone()),
+        [example, others @ ..] => names.in_context(format!("{example} and {} more", others.len())),
     }
 }
 
@@ -155,7 +155,7 @@ pub(super) fn cause_lines<'a>(
     causes: &[Cause],
     log_of: impl Fn(&Cause) -> Option<&'a LogLines>,
     workload: &Workload,
-    names: NameContext,
+    names: NameContext<'_>,
     width: usize,
 ) -> Vec<Line> {
     let shown = causes.iter().take(MAX_CAUSES);

@@ -6,7 +6,9 @@ use super::cause::cause_words;
 use super::columns::code;
 use super::state_words::{NameContext, serving_words, state_text};
 use super::status::rollback_at_end;
+use crate::model::engine::Now;
 use crate::model::follow::{Followed, Follower, Outcome, Rollbacks};
+use crate::model::text::shell_command::{Word, command};
 
 /// The most causes of one workload.
 const MAX_CAUSES: usize = 5;
@@ -14,22 +16,27 @@ const MAX_CAUSES: usize = 5;
 /// One rollout of the table: its row, and the command that rolls it back.
 #[derive(Clone, Debug)]
 pub struct ResultRow {
+    /// The context, if there are several.
+    context: Option<String>,
+    is_done: bool,
+    /// The other cells.
     row: String,
     rollback: Option<String>,
 }
 
-/// Returns the rows of followed rollouts. `now` is the server's time.
+/// Returns the rows of followed rollouts.
 #[must_use]
 pub fn of_follower(
     follower: &Follower,
     rollbacks: &Rollbacks,
-    names: NameContext,
-    now: Timestamp,
+    names: NameContext<'_>,
+    now: Now,
 ) -> Vec<ResultRow> {
-    follower.followed(rollbacks).map(|one| row_of(one, names, now)).collect()
+    let row = |one: Followed<'_>| row_of(one, names, one.target.at(now).server_time);
+    follower.followed(rollbacks).map(row).collect()
 }
 
-fn row_of(followed: Followed<'_>, names: NameContext, now: Timestamp) -> ResultRow {
+fn row_of(followed: Followed<'_>, names: NameContext<'_>, now: Timestamp) -> ResultRow {
     let target = followed.target;
     let is_done = followed.outcome() == Some(&Outcome::Reached);
     let (workload, view) = (target.workload(), target.view(now));
@@ -39,23 +46,22 @@ fn row_of(followed: Followed<'_>, names: NameContext, now: Timestamp) -> ResultR
     let causes = causes.filter(|_| !is_done).map(|cause| cause_words(cause, workload, names));
     let serving = view.as_ref().map(serving_words).unwrap_or_default();
     let rollback = view.as_ref().and_then(|view| rollback_at_end(view, followed));
+    let flag = |context| command(" --context {}", [Word::text(context, "NAME")]);
+    let flag = target.context().map(flag).unwrap_or_default();
     ResultRow {
-        row: row(
-            is_done,
-            [names.name(workload), state_text(followed).1, serving],
-            &causes.collect::<Vec<_>>(),
-        ),
-        rollback: rollback.map(code),
+        context: target.context().map(code),
+        is_done,
+        row: row([names.name(workload), state_text(followed).1, serving], &causes.collect::<Vec<_>>()),
+        rollback: rollback.map(|rollback| code(&format!("{rollback}{flag}"))),
     }
 }
 
-/// Returns the row of a workload with its result and what serves. Its texts are plain here, and code in the row.
-fn row(is_done: bool, cells: [String; 3], causes: &[String]) -> String {
-    let mark = if is_done { "✅" } else { "❌" };
+/// Returns the cells of a workload, of its result, of what serves and of its causes. Its texts are plain here, and code in the row.
+fn row(cells: [String; 3], causes: &[String]) -> String {
     let shown = causes.iter().take(MAX_CAUSES).map(|cause| code(cause));
     let more = causes.len().saturating_sub(MAX_CAUSES);
     let causes = shown.chain((more > 0).then(|| format!("and {more} more"))).collect::<Vec<_>>();
-    format!("| {mark} | {} | {} |\n", cells.map(|cell| code(&cell)).join(" | "), causes.join("<br>"))
+    format!("{} | {} |\n", cells.map(|cell| code(&cell)).join(" | "), causes.join("<br>"))
 }
 
 /// Returns the table; empty without rows.
@@ -64,8 +70,15 @@ pub fn markdown(rows: &[ResultRow]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let mut text = "| | workload | result | serves | causes |\n|---|---|---|---|---|\n".to_owned();
-    text.extend(rows.iter().map(|row| row.row.as_str()));
+    let has_contexts = rows.iter().any(|row| row.context.is_some());
+    let (context, line) = if has_contexts { ("context | ", "---|") } else { ("", "") };
+    let mut text =
+        format!("| | {context}workload | result | serves | causes |\n|---|{line}---|---|---|---|\n");
+    for ResultRow { context, is_done, row, .. } in rows {
+        let mark = if *is_done { "✅" } else { "❌" };
+        let context = context.as_ref().map(|context| format!("{context} | ")).unwrap_or_default();
+        text += &format!("| {mark} | {context}{row}");
+    }
     for command in rows.iter().filter_map(|row| row.rollback.as_ref()) {
         text += &format!("\nTo roll back: {command}\n");
     }
@@ -80,7 +93,7 @@ mod tests {
     fn line_of(causes: &[&str]) -> String {
         let cells = ["deployment/web", "failed", "  3/3 available on revision 1"].map(str::to_owned);
         let causes: Vec<_> = causes.iter().map(|cause| (*cause).to_owned()).collect();
-        let row = ResultRow { row: row(false, cells, &causes), rollback: None };
+        let row = ResultRow { context: None, is_done: false, row: row(cells, &causes), rollback: None };
         markdown(&[row]).lines().nth(2).unwrap_or_default().to_owned()
     }
 

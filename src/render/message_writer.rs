@@ -28,9 +28,20 @@ use crate::world::{Environment, Stream, Terminal, is_github_actions};
 /// Writes messages to stderr. Clones share one state, so that the transport can print a retry while a
 /// command holds the [`Ui`](super::ui::Ui).
 #[derive(Clone)]
-pub struct MessageWriter(Arc<Mutex<MessageState>>);
+pub struct MessageWriter {
+    state: Arc<Mutex<MessageState>>,
+    scope: Arc<MessageScope>,
+}
 
-#[expect(clippy::struct_excessive_bools, reason = "each field is one independent fact")]
+/// What messages are about. Clones of a writer can have different ones.
+#[derive(Debug, Default)]
+struct MessageScope {
+    /// The context that errors, warnings and notes name, with several contexts.
+    context: Option<String>,
+    /// The flags of this command that the printed commands need to reach the same cluster as the same user.
+    cluster_flags: Option<String>,
+}
+
 struct MessageState {
     err: Stream,
     /// Whether the first word of a message has a colour.
@@ -40,10 +51,8 @@ struct MessageState {
     /// Whether GitHub Actions reads the stream, which shows annotations.
     in_github: bool,
     printed_once: HashSet<String>,
-    /// The flags of this command that the printed commands need to reach the same cluster as the same user.
-    cluster_flags: Option<String>,
-    /// Whether a note has said that the commands in results need them.
-    has_noted_flags: bool,
+    /// The flags of which the last note has said that the commands in results need them.
+    noted_flags: Option<String>,
     frame: Option<LiveFrame>,
     failure: Option<io::Error>,
 }
@@ -59,23 +68,48 @@ impl MessageWriter {
     /// Creates a writer for a stream.
     #[must_use]
     pub fn new(err: Stream, environment: &Environment, color: Color) -> Self {
-        Self(Arc::new(Mutex::new(MessageState {
+        let state = Arc::new(Mutex::new(MessageState {
             colored: wants_color(color, environment, err.terminal()),
             err,
             in_build: is_build(environment),
             in_github: is_github_actions(environment),
             printed_once: HashSet::new(),
-            cluster_flags: None,
-            has_noted_flags: false,
+            noted_flags: None,
             frame: None,
             failure: None,
-        })))
+        }));
+        Self { state, scope: Arc::default() }
     }
 
-    /// Sets the flags that chose the cluster and the user. Each command in a message or a document gets them. In results, which
-    /// may have commands of other clients and lines that are cut, a note before the first command repeats them.
-    pub fn set_cluster_flags(&self, flags: Option<String>) {
-        self.lock().cluster_flags = flags;
+    /// Returns a writer of messages about the cluster that these flags choose. Each command in a message or a document gets
+    /// them. In results, which may have commands of other clients and lines that are cut, a note before the first command
+    /// repeats them.
+    #[must_use]
+    pub fn with_flags(&self, cluster_flags: Option<String>) -> Self {
+        Self {
+            state: Arc::clone(&self.state),
+            scope: Arc::new(MessageScope { context: None, cluster_flags }),
+        }
+    }
+
+    /// Returns a writer of messages about one of several contexts. In addition to [`MessageWriter::with_flags`], each error,
+    /// warning and note names the context.
+    #[must_use]
+    pub fn in_context(&self, name: &str, cluster_flags: Option<String>) -> Self {
+        let scope = MessageScope { context: Some(name.to_owned()), cluster_flags };
+        Self { state: Arc::clone(&self.state), scope: Arc::new(scope) }
+    }
+
+    /// Returns a line that names the context, if there are several.
+    fn scoped<'l>(&self, line: &'l str) -> Cow<'l, str> {
+        let Some(context) = &self.scope.context else { return line.into() };
+        let named = format!("context {context}: ");
+        let marks = ["error: ", "warning: ", "note: "].into_iter();
+        let mut parts = marks.filter_map(|mark| Some((mark, line.strip_prefix(mark)?)));
+        match parts.next().filter(|(_, rest)| !rest.starts_with(&named)) {
+            Some((mark, rest)) => format!("{mark}{named}{rest}").into(),
+            None => line.into(),
+        }
     }
 
     /// Prints one line. Escapes line breaks and control characters, and masks secret-looking values, because
@@ -83,7 +117,7 @@ impl MessageWriter {
     ///
     /// In GitHub Actions an error is also an annotation.
     pub fn line(&self, line: &str) {
-        self.masked_line(&without_secrets(line));
+        self.masked_line(&without_secrets(&self.scoped(line)));
     }
 
     /// Prints several lines.
@@ -120,7 +154,7 @@ impl MessageWriter {
     /// As [`MessageWriter::error`], for an error whose secrets are masked. Masking it again would mask words after the name of a
     /// flag.
     pub fn masked_error(&self, error: &Error) {
-        self.masked_line(&line(&error.into()));
+        self.masked_line(&self.scoped(&line(&error.into())));
         error.hint_text().into_iter().for_each(|hint| self.hint(hint));
     }
 
@@ -135,7 +169,7 @@ impl MessageWriter {
     pub fn styled(&self, lines: &[Line]) {
         let mut state = self.lock();
         let text = text_of(lines, state.colored);
-        state.note_cluster_flags(&text);
+        state.note_cluster_flags(&text, &self.scope);
         let text = if state.in_build { disarmed(&text) } else { text.as_str().into() };
         let written = state.err.write(&text);
         state.remember(written);
@@ -145,7 +179,7 @@ impl MessageWriter {
     fn masked_line(&self, line: &str) {
         let (line, mut state) = (Line::of(line), self.lock());
         let text = line.text();
-        state.print(line);
+        state.print(line, &self.scope);
         if let Some(error) = text.strip_prefix("error: ").filter(|_| state.in_github) {
             state.command("error", error);
         }
@@ -165,15 +199,17 @@ impl MessageWriter {
         let mut state = self.lock();
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         for (index, line) in lines.enumerate() {
-            state.print(Line::of(format!("{}{line}", if index == 0 { "hint: " } else { "  " })));
+            let line = Line::of(format!("{}{line}", if index == 0 { "hint: " } else { "  " }));
+            state.print(line, &self.scope);
         }
     }
 
     /// Prints one line as [`MessageWriter::line`], unless the same line was printed before.
     pub fn line_once(&self, line: &str) {
-        let mut state = self.lock();
-        if state.printed_once.insert(line.to_owned()) {
-            state.print(masked(line));
+        let (line, mut state) = (self.scoped(line), self.lock());
+        let flags = self.scope.cluster_flags.as_deref().unwrap_or_default();
+        if state.printed_once.insert(format!("{flags} {line}")) {
+            state.print(masked(&line), &self.scope);
         }
     }
 
@@ -185,13 +221,12 @@ impl MessageWriter {
     /// Prints the note about the flags that chose the cluster if a result with this text has the first printed command. Text from
     /// the cluster in it may have other commands of kubectl, such as a change-cause.
     pub(super) fn note_cluster_flags(&self, text: &str) {
-        self.lock().note_cluster_flags(text);
+        self.lock().note_cluster_flags(text, &self.scope);
     }
 
     /// Returns a document whose hints have the flags that chose the cluster. Kubernetes' own objects stay as they are.
     pub(super) fn with_cluster_flags<'d>(&self, document: &'d Value) -> Cow<'d, Value> {
-        let state = self.lock();
-        let Some(flags) = &state.cluster_flags else { return Cow::Borrowed(document) };
+        let Some(flags) = &self.scope.cluster_flags else { return Cow::Borrowed(document) };
         let mut document = document.clone();
         add_flags_to_hints(&mut document, flags);
         Cow::Owned(document)
@@ -200,7 +235,7 @@ impl MessageWriter {
     /// Draws a frame on a terminal, in place of the one before it.
     pub(super) fn draw(&self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
         let mut state = self.lock();
-        frame.lines.iter().for_each(|line| state.note_cluster_flags(&line.text()));
+        frame.lines.iter().for_each(|line| state.note_cluster_flags(&line.text(), &self.scope));
         let text = match &state.frame {
             Some(before) => before.frame.replacement(&frame, size, colored),
             None => frame.drawing(colored),
@@ -236,25 +271,24 @@ impl MessageWriter {
     }
 
     fn lock(&self) -> MutexGuard<'_, MessageState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl MessageState {
-    fn note_cluster_flags(&mut self, text: &str) {
-        if !self.has_noted_flags
-            && let Some(flags) = &self.cluster_flags
+    fn note_cluster_flags(&mut self, text: &str, scope: &MessageScope) {
+        if let Some(flags) = &scope.cluster_flags
+            && self.noted_flags.as_ref() != Some(flags)
             && with_flags(text, flags, &[OWN_VERB]) != text
         {
-            let flags = flags.clone();
-            self.has_noted_flags = true;
-            self.print(masked(&format!("note: the kubectl commands below need {flags}")));
+            self.noted_flags = Some(flags.clone());
+            self.print(masked(&format!("note: the kubectl commands below need {flags}")), scope);
         }
     }
 
     /// Prints a message above the frame, wrapped to the width of the terminal.
-    fn print(&mut self, message: Line) {
-        let message = match (&self.cluster_flags, message.text()) {
+    fn print(&mut self, message: Line, scope: &MessageScope) {
+        let message = match (&scope.cluster_flags, message.text()) {
             (Some(flags), text) if !text.starts_with(' ') => Line::of(with_flags(&text, flags, &VERBS)),
             (Some(flags), text) if MARKS.iter().any(|(mark, _)| text.starts_with(mark)) => {
                 Line::of(with_flags(&text, flags, &[OWN_VERB]))
@@ -330,7 +364,7 @@ fn with_flags(text: &str, flags: &str, verbs: &[&str]) -> String {
 }
 
 /// Adds flags to the commands in the hints of a document of this program.
-fn add_flags_to_hints(document: &mut Value, flags: &str) {
+pub(super) fn add_flags_to_hints(document: &mut Value, flags: &str) {
     match document {
         Value::Object(members) if members.contains_key("metadata") => {}
         Value::Object(members) => {

@@ -2,7 +2,7 @@
 
 use super::age::duration_text;
 use super::line::Style;
-use crate::model::follow::{Followed, NoRollback, Outcome, RolloutFailure};
+use crate::model::follow::{Followed, FollowedTarget, NoRollback, Outcome, RolloutFailure};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
@@ -12,37 +12,52 @@ use crate::model::view::RolloutView;
 
 /// What the name of a workload must distinguish in the output of a command.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NameContext {
+pub struct NameContext<'a> {
     /// Whether the output has several workloads.
     pub others: bool,
     /// Whether they may be in several namespaces.
     pub namespaces: bool,
+    /// The context of the workload, if there are several.
+    pub context: Option<&'a str>,
 }
 
-impl NameContext {
+impl<'a> NameContext<'a> {
     /// Returns what the names of these workloads must distinguish.
     #[must_use]
-    pub fn of(workloads: &[Workload]) -> Self {
+    pub fn of<'w>(workloads: impl IntoIterator<Item = &'w Workload>) -> Self {
+        let workloads: Vec<_> = workloads.into_iter().collect();
         let mut namespaces = workloads.iter().map(|workload| workload.object().namespace());
         let first = namespaces.next();
-        Self { others: workloads.len() > 1, namespaces: namespaces.any(|other| Some(other) != first) }
+        let namespaces = namespaces.any(|other| Some(other) != first);
+        Self { others: workloads.len() > 1, namespaces, context: None }
     }
 
-    /// Returns the name: `deployment/web`, or `deployment/web -n shop` for several namespaces.
+    /// Returns what the name of a target must distinguish.
+    pub(super) fn of_target(self, target: &'a FollowedTarget) -> Self {
+        Self { context: target.context(), ..self }
+    }
+
+    /// Returns the name: `deployment/web`, or `deployment/web -n shop` for several namespaces, after the context.
     pub(super) fn name(self, workload: &Workload) -> String {
         let name = workload.target();
-        if self.namespaces { format!("{name} -n {}", workload.object().namespace()) } else { name }
+        let namespace = workload.object().namespace();
+        self.in_context(if self.namespaces { format!("{name} -n {namespace}") } else { name })
+    }
+
+    /// Returns a text after the context, if there are several: `prod-eu: web-7c5d9`.
+    pub(super) fn in_context(self, text: String) -> String {
+        self.context.map(|context| format!("{context}: {text}")).unwrap_or(text)
     }
 }
 
 /// Returns kubectl's line with the name that it lacks. Its lines about StatefulSets have no name, and none has a namespace.
 /// For several workloads the name goes before such a line.
-pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext) -> String {
+pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext<'_>) -> String {
     let quoted = format!("{:?}", workload.name());
     if names.namespaces || (names.others && !line.contains(&quoted)) {
         format!("{}: {line}", names.name(workload))
     } else {
-        line.to_owned()
+        names.in_context(line.to_owned())
     }
 }
 

@@ -16,7 +16,7 @@ const BEGINNING: &str = "<!-- fields: ";
 const END: &str = "<!-- end of fields -->";
 
 /// The fields that every line of events has.
-const OF_EVERY_EVENT: [&str; 2] = ["elapsedMilliseconds", "workload"];
+const OF_EVERY_EVENT: [&str; 3] = ["elapsedMilliseconds", "workload", "context"];
 
 /// The members of an object, in the order of the text.
 struct Members(Vec<(String, Box<RawValue>)>);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
 mod causes;
+mod contexts;
 mod exit_codes;
 mod follow;
 mod frame;

@@ -48,10 +48,12 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Starts to watch workloads from the state in which they were found. Their indices are the ids of the targets.
+    /// Starts to watch workloads from the state in which they were found. `first` is the target of the first one, and the
+    /// others follow.
     #[must_use]
-    pub fn of_found(cluster: Arc<Cluster>, found: &[Workload]) -> Self {
+    pub fn of_found(cluster: Arc<Cluster>, first: TargetId, found: &[Workload]) -> Self {
         let mut observer = Self::new(cluster, Wanted::of_found(found.to_vec()), None);
+        observer.targets.first = first;
         observer.start_in_each_namespace(|found| Some(found.kind().type_()));
         for found in found {
             let type_ = found.kind().type_();
@@ -114,8 +116,10 @@ impl Observer {
     pub fn refresh(&mut self, target: TargetId) {
         while self.tasks.try_join_next().is_some() {} // the refreshes that ended
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
+        let first = self.targets.first.index;
         self.tasks.spawn(async move {
-            if let Some(found) = shared.wanted.found().get(target.0) {
+            let index = target.index.checked_sub(first);
+            if let Some(found) = index.and_then(|index| shared.wanted.found().get(index)) {
                 let refresh = shared.refresh(found).await.map(|refresh| refresh.map(Box::new));
                 let _ = sender.send(Update::Refreshed(target, refresh)).await; // the observer may have been dropped
             }
@@ -158,8 +162,8 @@ impl Observer {
         // with the pods and revisions of that moment, and a list may be older than a refresh.
         let store = &self.targets.store;
         updates.sort_by_key(|update| match update {
-            Update::Refreshed(target, _) => (2, target.0),
-            Update::Log(target, _) => (4, target.0),
+            Update::Refreshed(target, _) => (2, target.index),
+            Update::Log(target, _) => (4, target.index),
             Update::Listed(index, _) if store.holds_workloads(*index) => (1, *index),
             Update::Listed(index, _)
             | Update::Changed { collection: index, .. }

@@ -18,6 +18,8 @@ pub(super) type TargetEvents = Vec<(TargetId, TargetEvent)>;
 pub(super) struct Targets {
     pub(super) store: Store,
     pub(super) all: BTreeMap<TargetId, Target>,
+    /// The first target.
+    pub(super) first: TargetId,
     /// How many targets were added.
     added: usize,
     /// The targets by their collection and key.
@@ -48,7 +50,7 @@ pub(super) struct Target {
 impl Targets {
     /// Adds a target whose workload is in a collection.
     pub(super) fn add_target(&mut self, collection: usize, workload: Workload, is_found: bool) -> TargetId {
-        let id = TargetId(self.added);
+        let id = TargetId { index: self.first.index + self.added, ..self.first };
         self.added += 1;
         self.by_key.entry((collection, key(workload.object()))).or_default().push(id);
         let (unemitted, was_read, version) = (Vec::new(), false, None);

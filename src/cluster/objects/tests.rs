@@ -82,7 +82,7 @@ fn emitted(targets: &mut Targets, update: Update) -> Vec<(usize, Vec<String>)> {
         observed.pods.iter().flatten().map(|pod| pod.name.clone()).collect::<Vec<_>>()
     };
     let observed = events.iter().filter_map(|(id, event)| match event {
-        TargetEvent::Observed { observation, .. } => Some((id.0, pods(observation))),
+        TargetEvent::Observed { observation, .. } => Some((id.index, pods(observation))),
         _ => None,
     });
     observed.collect()
@@ -172,7 +172,10 @@ fn read_targets() -> Targets {
 /// Returns a refresh that read the workload at a version with one ReplicaSet, and its pods.
 fn refreshed(workload_version: u64, pods: Option<Listed>) -> Update {
     let revisions = Some(list(vec![revision("r", "web")]));
-    Update::Refreshed(TargetId(0), Ok(Some(Box::new((workload("web", workload_version), [revisions, pods])))))
+    Update::Refreshed(
+        TargetId::of(0),
+        Ok(Some(Box::new((workload("web", workload_version), [revisions, pods])))),
+    )
 }
 
 /// Applies a refresh that read the workload at a version, and then its pods with a list at a version.
@@ -252,7 +255,7 @@ fn each_part_of_a_refresh_is_the_newest_one() {
 #[tokio::test]
 async fn a_list_that_arrives_with_a_newer_refresh_does_not_replace_it() {
     let (cluster, _) = server(|_| Value::Null);
-    let mut observer = Observer::of_found(cluster, &[workload("web", 3)]);
+    let mut observer = Observer::of_found(cluster, TargetId::default(), &[workload("web", 3)]);
     observer.tasks.abort_all();
     let (before, after) = (list(vec![pod("old", "r", 4)]), list(vec![pod("new", "r", 6)]));
     for update in [
@@ -318,9 +321,9 @@ async fn a_refresh_that_ended_takes_no_memory() {
         Some((_, "web")) => workload("web", 1).object().json().clone(),
         _ => json!({"metadata": {"resourceVersion": "1"}, "items": []}),
     });
-    let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
+    let mut observer = Observer::of_found(cluster, TargetId::default(), &[workload("web", 1)]);
     for _ in 0..5 {
-        observer.refresh(TargetId(0));
+        observer.refresh(TargetId::of(0));
         while !observer.next().await.iter().any(|(_, event)| matches!(event, TargetEvent::Refreshed(_))) {}
     }
     assert!(observer.tasks.len() <= 3 + 2, "three reflectors, and the last refresh");
@@ -329,7 +332,7 @@ async fn a_refresh_that_ended_takes_no_memory() {
 #[tokio::test(start_paused = true)]
 async fn a_response_that_is_no_list_is_not_reported_as_forbidden() {
     let (cluster, notices) = server(|_| json!({"kind": "Table"}));
-    let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
+    let mut observer = Observer::of_found(cluster, TargetId::default(), &[workload("web", 1)]);
     let _ = tokio::time::timeout(Duration::from_secs(60), async {
         loop {
             observer.next().await;
@@ -391,8 +394,8 @@ async fn a_response_without_the_object_is_no_deletion() {
             }
             _ => json!({"metadata": {"resourceVersion": "1"}, "items": []}),
         });
-        let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
-        observer.refresh(TargetId(0));
+        let mut observer = Observer::of_found(cluster, TargetId::default(), &[workload("web", 1)]);
+        observer.refresh(TargetId::of(0));
         let mut events = TargetEvents::new();
         let _ = tokio::time::timeout(Duration::from_secs(60), async {
             loop {
@@ -439,7 +442,7 @@ async fn many_namespaces_are_watched_together() {
     };
     for (namespaces, watches) in [(24, 24 * 4), (25, 4)] {
         let (cluster, _) = server(|_| json!({"metadata": {"resourceVersion": "1"}, "items": []}));
-        let mut observer = Observer::of_found(cluster, &found(namespaces));
+        let mut observer = Observer::of_found(cluster, TargetId::default(), &found(namespaces));
         observer.watch_warnings();
         assert_eq!(observer.targets.store.collections.len(), watches, "{namespaces}");
     }

@@ -8,10 +8,10 @@ use crate::cluster::objects::read::{Parts, read_all};
 use crate::cluster::source::{Source, in_context};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::contexts::read_each;
+use crate::command::contexts::{nothing_found, read_each};
 use crate::command::inputs::TargetScope;
 use crate::command::targets::{FoundTargets, TargetFinder};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::finding::{Finding, Reason};
@@ -19,7 +19,6 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::NamedConfiguration;
 use crate::model::text::go_duration::StartTime;
-use crate::model::text::plural::plural;
 use crate::model::view::history::{ConfigurationChanges, recent_rollouts, sort_recent};
 use crate::model::view::is_unchanged_since;
 use crate::render::history::not_a_revision_yet;
@@ -53,8 +52,7 @@ pub(in crate::command) async fn run(
         }
         let is_nothing = !all.iter().any(|(_, recent)| recent.is_found);
         if is_nothing && !scope.allow_empty && contexts.iter().all(|one| one.error.is_none()) {
-            let place = plural(contexts.len(), "context");
-            outcome.errors.push(Error::new(ErrorKind::NotFound, format!("no workload found in {place}")));
+            outcome.errors.push(nothing_found(contexts.len()));
         }
     }
     let (mut observed, mut places) = (Vec::new(), Vec::new());

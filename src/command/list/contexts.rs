@@ -7,12 +7,11 @@ use crate::cli::list::ListArgs;
 use crate::cluster::source::{Source, in_context};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::contexts::read_each;
+use crate::command::contexts::{nothing_found, read_each};
 use crate::command::inputs::TargetScope;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::finding::Finding;
-use crate::model::text::plural::plural;
 use crate::model::view::contexts::{ContextRollout, LiveTemplate, TemplateLetters, TemplateTexts};
 use crate::model::view::{RolloutView, sort};
 use crate::render::list::contexts::ListedContexts;
@@ -70,8 +69,7 @@ pub(in crate::command) async fn run(
         unread.fold(request.exit_of(rollouts.iter().map(Borrow::<RolloutView>::borrow)), Exit::worst);
     let is_nothing = rollouts.is_empty() && outcome.exit == Exit::Done && outcome.errors.is_empty();
     if is_nothing && !request.allow_empty && !request.behind {
-        let place = plural(contexts.len(), "context");
-        outcome.errors.push(Error::new(ErrorKind::NotFound, format!("no workload found in {place}")));
+        outcome.errors.push(nothing_found(contexts.len()));
     }
     Ok(outcome)
 }

@@ -74,7 +74,7 @@ pub(in crate::command) async fn run(
     let draws = ui.can_draw() && matches!(request.output, OutputForm::Text | OutputForm::Wide);
     let mut printer = Printer { request, list: WatchedList::new(request.columns(None)), draws, outcome };
     let (watch, signals) = (Watch::new(request, left), context.world.signals.clone());
-    let (watch, now) = drive(watch, &mut printer, Some(observer), context.source, signals, ui).await;
+    let (watch, now) = drive(watch, &mut printer, vec![observer], context.source, signals, ui).await;
     printer.outcome.exit = match watch.end {
         Some(End::TimedOut) if watch.evaluated.is_none() => unread_in_time(request.timeout(), ui),
         Some(End::TimedOut | End::Unreadable) => Exit::Done,
@@ -317,12 +317,12 @@ impl<'a> Executor<'a, Watch<'a>> for Printer<'a> {
         &mut self,
         WatchWarnings: WatchWarnings,
         _watch: &Watch<'a>,
-        observer: Option<&mut Observer>,
+        observers: &mut [Observer],
         _requests: &mut RequestsInFlight<'a, ScopeRead>,
         _now: Now,
         _ui: &mut Ui,
     ) {
-        if let Some(observer) = observer {
+        if let Some(observer) = observers.first_mut() {
             observer.watch_warnings();
         }
     }

@@ -32,7 +32,7 @@ use crate::world::shell::{ShellOutcome, run_shell};
 use crate::world::{Environment, Terminal};
 
 /// The only target.
-const TARGET: TargetId = TargetId(0);
+const TARGET: TargetId = TargetId::of(0);
 
 /// How many pods of a wave are deleted at the same time.
 const CONCURRENT_DELETIONS: usize = 32;
@@ -61,13 +61,13 @@ impl<'a> Executor<'a, Stepper> for StepExecutor<'a> {
         &mut self,
         request: Request,
         stepper: &Stepper,
-        observer: Option<&mut Observer>,
+        observers: &mut [Observer],
         requests: &mut RequestsInFlight<'a, Reply>,
         now: Now,
         ui: &mut Ui,
     ) {
         let workload = stepper.workload();
-        let Some(observer) = observer else { return };
+        let Some(observer) = observers.first_mut() else { return };
         match request {
             Request::Refresh => observer.refresh(TARGET),
             Request::ReadLog(log) => observer.read_log(TARGET, workload.object().namespace(), log),

@@ -18,7 +18,7 @@ use crate::cluster::objects::observer::Observer;
 use crate::cluster::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::engine::Now;
+use crate::model::engine::{Now, TargetId};
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
 use crate::render::hold::replaced_by_recorded;
@@ -79,12 +79,12 @@ async fn step(
     let (check, messages) = (request.check(), ui.messages.clone());
     let mut executor =
         StepExecutor::new(context, &request.field_manager, check, &request.output, draws, messages);
-    let observer = Observer::of_found(Arc::clone(cluster), std::slice::from_ref(&found));
+    let observer = Observer::of_found(Arc::clone(cluster), TargetId::default(), std::slice::from_ref(&found));
     let signals = context.world.signals.clone();
     let processes = &context.world.processes;
     let lock = new_lock(context.user().as_deref(), processes);
     let stepper = Stepper::new(options, lock, found);
-    let (stepper, now) = drive(stepper, &mut executor, Some(observer), context.source, signals, ui).await;
+    let (stepper, now) = drive(stepper, &mut executor, vec![observer], context.source, signals, ui).await;
     if draws {
         ui.draw_last(|size| executor.frame(&stepper, now, size));
     }

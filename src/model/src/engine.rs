@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use crate::api::pod::Pod;
 use crate::cause::container_logs::LogLines;
@@ -44,8 +44,8 @@ pub enum LoopEvent<A> {
     Target(TargetId, TargetEvent),
     /// Only time passed.
     Tick {
-        /// How long ago the server last answered a read.
-        since_answer: Duration,
+        /// How long ago the server of each context last answered a read; empty if that is not known.
+        since_answer: Vec<Duration>,
     },
     /// The user or the system asked the process to stop.
     Stop(StopSignal),
@@ -78,6 +78,12 @@ pub struct Now {
 }
 
 impl Now {
+    /// Returns the moment by a clock that is ahead by this much.
+    #[must_use]
+    pub fn ahead(self, ahead: SignedDuration) -> Self {
+        Self { server_time: self.server_time.checked_add(ahead).unwrap_or(self.server_time), ..self }
+    }
+
     /// Returns the time of day in whole seconds, as the API server writes timestamps.
     #[must_use]
     pub fn stamp(&self) -> String {
@@ -85,9 +91,31 @@ impl Now {
     }
 }
 
-/// The index of a target, in the order in which the workloads were found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TargetId(pub usize);
+/// A target: the index of its context, and its own in the order in which the workloads were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TargetId {
+    /// The index of its context; 0 with one context.
+    pub context: usize,
+    /// The index among the targets of all contexts.
+    pub index: usize,
+}
+
+impl TargetId {
+    /// Returns the id of a target of the only context.
+    #[must_use]
+    pub const fn of(index: usize) -> Self {
+        Self { context: 0, index }
+    }
+}
+
+/// A context of a command that has several.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TargetContext {
+    /// Its name.
+    pub name: String,
+    /// How far the clock of its server is ahead of that of the first context.
+    pub clock_ahead: SignedDuration,
+}
 
 /// A change of a target. Each observation is complete, so that none depends on an earlier one.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ use super::message_writer::{Frame, usable_height, usable_width};
 use super::state_words::NameContext;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
-use crate::model::follow::{Follower, Rollbacks};
+use crate::model::follow::{Followed, Follower, Rollbacks};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::step::Stepper;
 use crate::world::Terminal;
@@ -30,12 +30,15 @@ impl Frame {
         follower: &Follower,
         rollbacks: &Rollbacks,
         now: Now,
-        names: NameContext,
+        names: NameContext<'_>,
         shows_pods: bool,
         is_last: bool,
         size: Terminal,
     ) -> Self {
-        let block = |followed| WorkloadBlock::of(followed, now, names, shows_pods, usable_width(size));
+        let block = |followed: Followed<'_>| {
+            let now = followed.target.at(now);
+            WorkloadBlock::of(followed, now, names, shows_pods, usable_width(size))
+        };
         let blocks: Vec<_> = follower.followed(rollbacks).map(block).collect();
         Self::new(into_height(&blocks, usable_width(size), usable_height(size), is_last), size)
     }

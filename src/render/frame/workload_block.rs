@@ -40,11 +40,12 @@ impl WorkloadBlock {
     pub(super) fn of(
         followed: Followed<'_>,
         now: Now,
-        names: NameContext,
+        names: NameContext<'_>,
         shows_pods: bool,
         width: usize,
     ) -> Self {
         let target = followed.target;
+        let names = names.of_target(target);
         let causes = causes(target);
         let log_of = |cause: &_| target.log_for(cause);
         let view = target.view(now.server_time);
@@ -163,7 +164,7 @@ fn header_lines(
     followed: Followed<'_>,
     view: Option<&RolloutView>,
     now: Now,
-    names: NameContext,
+    names: NameContext<'_>,
     width: usize,
 ) -> Vec<Line> {
     let (target, revisions) = (followed.target, revisions(followed));
@@ -185,7 +186,7 @@ fn folded_row(
     followed: Followed<'_>,
     view: Option<&RolloutView>,
     now: Now,
-    names: NameContext,
+    names: NameContext<'_>,
     first_cause: Option<Line>,
 ) -> Vec<Line> {
     let target = followed.target;

@@ -10,18 +10,20 @@ use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    Followed, Follower, NoRollback, Outcome, Report, Rollbacks, RolloutFailure, TargetResult,
+    Followed, FollowedTarget, Follower, NoRollback, Outcome, Report, Rollbacks, RolloutFailure, TargetResult,
 };
 use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
 use crate::model::status::stale_configuration::StaleConfiguration;
 use crate::model::text::secret::without_secrets;
+use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
 use crate::render::age::duration_text;
 use crate::render::json::{
     self, cause_json, event_document, merge, pods_json, remarks_json, revision_json, rollout_json,
     workload_json,
 };
+use crate::render::message_writer::add_flags_to_hints;
 
 /// Returns one report.
 #[must_use]
@@ -71,6 +73,16 @@ pub fn rollback_started(followed: Followed<'_>, now: Now) -> Value {
 fn target_event(followed: Followed<'_>, kind: &str, facts: Value, now: Now) -> Value {
     let mut document = event_document("StatusEvent", kind, now.elapsed, facts);
     document["workload"] = workload_json(followed.target.workload());
+    with_context(followed.target, document)
+}
+
+/// Adds the context of a target to its document, and to the commands in its hints, if there are several.
+#[must_use]
+pub fn with_context(target: &FollowedTarget, mut document: Value) -> Value {
+    if let Some(context) = target.context() {
+        document["context"] = context.into();
+        add_flags_to_hints(&mut document, &command("--context {}", [Word::text(context, "NAME")]));
+    }
     document
 }
 
@@ -80,12 +92,16 @@ fn target_event(followed: Followed<'_>, kind: &str, facts: Value, now: Now) -> V
 pub fn summary(
     follower: &Follower,
     rollbacks: &Rollbacks,
-    configuration: &[Configuration],
+    configuration: &[Vec<Configuration>],
     exit: u8,
     now: Now,
 ) -> Value {
     let all = follower.followed(rollbacks);
-    let summaries = all.map(|one| target_summary(one, configuration, now.server_time));
+    let summaries = all.map(|one| {
+        let target = one.target;
+        let configuration = configuration.get(target.id().context).map_or(&[][..], Vec::as_slice);
+        with_context(target, target_summary(one, configuration, target.at(now).server_time))
+    });
     let facts = json!({"exitCode": exit, "workloads": summaries.collect::<Value>()});
     event_document("StatusEvent", "summary", now.elapsed, facts)
 }

@@ -35,12 +35,13 @@ use crate::model::text::go_duration;
 pub fn print(
     followed: Followed<'_>,
     report: &Report,
-    names: NameContext,
+    names: NameContext<'_>,
     shows_pods: bool,
     now: Now,
     ui: &mut Ui,
 ) {
     let (target, terminal) = (followed.target, ui.terminal());
+    let names = names.of_target(target);
     match report {
         Report::Status { prints_line: false, .. } => {}
         Report::Status { verdict, .. } => {
@@ -114,8 +115,9 @@ fn print_log(log: &LogLines, ui: &mut Ui) {
 /// Returns that the rollback of a target begins. The last frame shows the rollback, so with frames the causes of the failure
 /// have to stay above it.
 #[must_use]
-pub fn rollback_started(followed: Followed<'_>, names: NameContext, draws: bool) -> Vec<String> {
+pub fn rollback_started(followed: Followed<'_>, names: NameContext<'_>, draws: bool) -> Vec<String> {
     let (target, Some(rollback)) = (followed.target, followed.rollback) else { return Vec::new() };
+    let names = names.of_target(target);
     let causes = rollback.causes.iter().filter(|_| draws).flat_map(|cause| {
         let log = target.log_for(cause).map(log_lines).unwrap_or_default();
         std::iter::once(cause_line(cause, target.workload(), names)).chain(log)
@@ -132,8 +134,8 @@ pub fn rollback_started(followed: Followed<'_>, names: NameContext, draws: bool)
 
 /// Returns the finding of a report that no frame shows.
 #[must_use]
-pub fn note(followed: Followed<'_>, report: &Report, names: NameContext) -> Option<Finding> {
-    let name = names.name(followed.target.workload());
+pub fn note(followed: Followed<'_>, report: &Report, names: NameContext<'_>) -> Option<Finding> {
+    let name = names.of_target(followed.target).name(followed.target.workload());
     Some(match report {
         Report::RollbackTarget(Ok((label, images))) => {
             let image = if images.len() == 1 { "image" } else { "images" };
@@ -175,7 +177,7 @@ pub fn without_reader(followed: Followed<'_>, is_undo: bool) -> Finding {
         None if is_undo => ("rollout", ", and is not rolled back"),
         None => ("rollout", ""),
     };
-    let target = followed.target.workload().target();
+    let target = followed.target.name();
     let text = format!("stdout was closed; the {what} of {target} continues in the cluster{and}");
     Finding::note(Reason::Interrupted, text)
 }

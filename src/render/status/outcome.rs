@@ -20,12 +20,13 @@ use crate::render::ui::Ui;
 /// printed when the rollback started. Everything goes to stderr, but what serves may belong to the lines on stdout.
 pub fn print_outcome(
     followed: Followed<'_>,
-    names: NameContext,
+    names: NameContext<'_>,
     now: Timestamp,
     serving_on_stdout: bool,
     ui: &mut Ui,
 ) {
     let (target, Some(result)) = (followed.target, followed.result()) else { return };
+    let names = names.of_target(target);
     let view = target.view(now);
     let outcome = outcome_finding(target, result, names).filter(|_| followed.rollback.is_none());
     let leaves_out_nodes = target.options().goal == Goal::AvailableOnReadyNodes;
@@ -127,7 +128,7 @@ pub(super) fn delete_hint(followed: Followed<'_>, cause: &Cause) -> Option<Strin
 pub(super) fn outcome_finding(
     target: &FollowedTarget,
     result: &TargetResult,
-    names: NameContext,
+    names: NameContext<'_>,
 ) -> Option<Finding> {
     let workload = target.workload();
     let name = names.name(workload);
@@ -216,7 +217,7 @@ fn held(target: &FollowedTarget, name: &str) -> String {
 }
 
 /// Returns the finding of the rollback of a failed target, or why there is none.
-fn rollback_finding(followed: Followed<'_>, names: NameContext) -> Option<Finding> {
+fn rollback_finding(followed: Followed<'_>, names: NameContext<'_>) -> Option<Finding> {
     let (name, words) = (names.name(followed.target.workload()), rollback_words(followed)?);
     Some(match (followed.no_rollback(), followed.outcome()) {
         (Some(why), _) => {

@@ -175,7 +175,7 @@ pub(crate) fn follower(observations: &[(u64, &[RolloutFixture])]) -> Follower {
             let observed = TargetEvent::Observed { observation, events_answered: true };
             let logs = rollout.logs.iter().cloned().map(TargetEvent::Log);
             for event in std::iter::once(observed).chain(logs) {
-                follower.apply(LoopEvent::Target(TargetId(index), event), at(*seconds));
+                follower.apply(LoopEvent::Target(TargetId::of(index), event), at(*seconds));
             }
         }
     }

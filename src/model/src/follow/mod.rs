@@ -39,7 +39,7 @@ pub use undo_on_failure::{Followed, Rollback, Rollbacks, is_complete_and_ready, 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetId};
+use crate::engine::{Effects, Engine, LoopEvent, Now, StopSignal, TargetContext, TargetId};
 use crate::exit::Exit;
 use crate::kind::Workload;
 
@@ -61,18 +61,34 @@ impl Follower {
     /// Starts to follow workloads as they were found. [`TargetId`]s count from 0 in this order.
     #[must_use]
     pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
-        let options = Arc::new(options);
-        let target = |found| FollowedTarget::new(Arc::clone(&options), found);
-        Self { targets: workloads.into_iter().map(target).collect(), failed: None, stopped: None }
+        Self::of_contexts(options, [(None, workloads.into_iter().collect())])
+    }
+
+    /// Starts to follow the workloads of each context as they were found. [`TargetId`]s count from 0 in this order.
+    #[must_use]
+    pub fn of_contexts(
+        options: FollowOptions,
+        contexts: impl IntoIterator<Item = (Option<TargetContext>, Vec<Workload>)>,
+    ) -> Self {
+        let (options, mut targets) = (Arc::new(options), Vec::new());
+        for (context, (named, workloads)) in contexts.into_iter().enumerate() {
+            let named = named.map(Arc::new);
+            for found in workloads {
+                let id = TargetId { context, index: targets.len() };
+                targets.push(FollowedTarget::new(Arc::clone(&options), id, named.clone(), found));
+            }
+        }
+        Self { targets, failed: None, stopped: None }
     }
 
     /// Takes the rollbacks that are due. The command writes each, and applies [`FollowerAnswer`] if a target is to be followed
     /// again. The targets that failed come first. Without `--undo-on-failure` there is none.
     pub fn take_rollbacks(&mut self) -> Vec<(TargetId, StartState, Rollback)> {
-        let targets = self.targets.iter_mut().enumerate();
-        let due = targets
-            .filter_map(|(id, target)| target.take_rollback().map(|(start, one)| (TargetId(id), start, one)));
-        let mut due: Vec<_> = due.collect();
+        let take = |target: &mut FollowedTarget| {
+            let (start, one) = target.take_rollback()?;
+            Some((target.id(), start, one))
+        };
+        let mut due: Vec<_> = self.targets.iter_mut().filter_map(take).collect();
         due.sort_by_key(|(.., one)| matches!(one.failed.outcome, Outcome::OtherTargetFailed(_)));
         due
     }
@@ -84,10 +100,11 @@ impl Follower {
     /// Takes the reports and tasks of the targets.
     fn take_effects(&mut self) -> Effects<(TargetId, Report), (TargetId, FollowRequest)> {
         let mut all = Effects::default();
-        for (index, target) in self.targets.iter_mut().enumerate() {
+        for target in &mut self.targets {
+            let id = target.id();
             let Effects { reports, tasks } = std::mem::take(&mut target.effects);
-            all.reports.extend(reports.into_iter().map(|report| (TargetId(index), report)));
-            all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
+            all.reports.extend(reports.into_iter().map(|report| (id, report)));
+            all.tasks.extend(tasks.into_iter().map(|task| (id, task)));
         }
         all
     }
@@ -108,8 +125,7 @@ impl Follower {
 
     /// Returns the targets with their rollbacks.
     pub fn followed<'a>(&'a self, rollbacks: &'a Rollbacks) -> impl Iterator<Item = Followed<'a>> {
-        let targets = self.targets.iter().enumerate();
-        targets.map(|(id, target)| Followed { target, rollback: rollbacks.get(&TargetId(id)) })
+        self.targets.iter().map(|target| Followed { target, rollback: rollbacks.get(&target.id()) })
     }
 
     /// Returns the targets in the order of [`Follower::new`].
@@ -127,17 +143,17 @@ impl Engine for Follower {
     fn apply(&mut self, event: LoopEvent<FollowerAnswer>, now: Now) -> Effects<Self::Report, Self::Task> {
         match event {
             LoopEvent::Target(id, event) => {
-                if let Some(target) = self.targets.get_mut(id.0) {
-                    target.apply(event, now);
+                if let Some(target) = self.targets.get_mut(id.index) {
+                    target.apply(event, target.at(now));
                 }
             }
             LoopEvent::Answer((id, written)) => {
-                if let Some(target) = self.targets.get_mut(id.0) {
+                if let Some(target) = self.targets.get_mut(id.index) {
                     match written {
                         Some(written) => *target = target.as_written(*written),
                         None => target.resume(),
                     }
-                    target.advance(now, false);
+                    target.advance(target.at(now), false);
                 }
             }
             LoopEvent::Stop(stop) => {
@@ -145,12 +161,15 @@ impl Engine for Follower {
                 self.targets.iter_mut().for_each(|target| target.stop(stop, now));
             }
             LoopEvent::Tick { since_answer } => {
-                self.targets.iter_mut().for_each(|target| target.tick(since_answer, now));
+                for target in &mut self.targets {
+                    let since_answer = since_answer.get(target.id().context).copied().unwrap_or_default();
+                    target.tick(since_answer, target.at(now));
+                }
             }
         }
         if self.failed.is_none() {
             let failed = self.targets.iter().find(|target| target.ends_release());
-            self.failed = failed.map(|target| target.workload().target());
+            self.failed = failed.map(FollowedTarget::name);
         }
         if let Some(failed) = &self.failed {
             self.targets.iter_mut().for_each(|target| target.end_after(failed, now.elapsed));

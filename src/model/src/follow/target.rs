@@ -13,7 +13,7 @@ use super::start_state::StartState;
 use crate::cause::container_logs::{ContainerLogs, LogLines};
 use crate::cause::{Cause, by_importance, last_lines_without_secrets};
 use crate::change::stuck_pods::StuckPodDeletions;
-use crate::engine::{Effects, Now, StopSignal, TargetEvent};
+use crate::engine::{Effects, Now, StopSignal, TargetContext, TargetEvent, TargetId};
 use crate::kind::Workload;
 use crate::kind::verdict::{RolloutState, Verdict};
 use crate::observation::Observation;
@@ -77,6 +77,9 @@ impl Warnings {
 #[derive(Debug)]
 pub struct FollowedTarget {
     pub(super) options: Arc<FollowOptions>,
+    id: TargetId,
+    /// Its context, if there are several.
+    context: Option<Arc<TargetContext>>,
     /// The workload as it was found, or as this process wrote it.
     pub(super) found_workload: Workload,
     /// The state at the start.
@@ -107,8 +110,15 @@ pub struct FollowedTarget {
 }
 
 impl FollowedTarget {
-    pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
+    pub(super) fn new(
+        options: Arc<FollowOptions>,
+        id: TargetId,
+        context: Option<Arc<TargetContext>>,
+        found: Workload,
+    ) -> Self {
         Self {
+            id,
+            context,
             memory: Memory::of(ExpectedRevision::from_options(&options, &found)),
             options,
             found_workload: found,
@@ -127,6 +137,31 @@ impl FollowedTarget {
             rollback_target_reported: false,
             effects: Effects::default(),
         }
+    }
+
+    /// Returns its id.
+    #[must_use]
+    pub fn id(&self) -> TargetId {
+        self.id
+    }
+
+    /// Returns the name of its context, if there are several.
+    #[must_use]
+    pub fn context(&self) -> Option<&str> {
+        self.context.as_ref().map(|context| context.name.as_str())
+    }
+
+    /// Returns the name of the workload, after that of its context if there are several.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let target = self.workload().target();
+        self.context().map(|context| format!("{context}: {target}")).unwrap_or(target)
+    }
+
+    /// Returns a moment by the clock of its server. `now` is by that of the first context.
+    #[must_use]
+    pub fn at(&self, now: Now) -> Now {
+        self.context.as_ref().map_or(now, |context| now.ahead(context.clock_ahead))
     }
 
     /// Returns the workload as last observed, or as it was found.
@@ -301,7 +336,12 @@ impl FollowedTarget {
             observation.replace_workload(written.clone());
         }
         let (logs, warnings) = (std::mem::take(&mut self.logs), self.warnings);
-        Self { observation, logs, warnings, ..Self::new(Arc::new(options), written) }
+        Self {
+            observation,
+            logs,
+            warnings,
+            ..Self::new(Arc::new(options), self.id, self.context.take(), written)
+        }
     }
 
     /// Returns when to evaluate the target again if no event arrives. Whatever was due at the last

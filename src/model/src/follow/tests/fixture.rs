@@ -220,7 +220,7 @@ impl FollowerFixture {
     }
 
     pub(super) fn event(&mut self, event: TargetEvent) {
-        self.apply(LoopEvent::Target(TargetId(0), event));
+        self.apply(LoopEvent::Target(TargetId::of(0), event));
     }
 
     pub(super) fn apply(&mut self, event: LoopEvent<FollowerAnswer>) {
@@ -270,7 +270,7 @@ impl FollowerFixture {
 
     /// Calls the follower although nothing is due.
     pub(super) fn tick(&mut self) {
-        self.apply(LoopEvent::Tick { since_answer: Duration::ZERO });
+        self.apply(LoopEvent::Tick { since_answer: Vec::new() });
     }
 
     pub(super) fn outcome(&self) -> Option<&Outcome> {
@@ -288,11 +288,11 @@ impl FollowerFixture {
     /// Answers the rollback: the workload as it was written, or `None` if it has recovered.
     pub(super) fn answer(&mut self, written: Option<&Truth>) {
         match written {
-            Some(_) => self.rollbacks.get_mut(&TargetId(0)).unwrap().written = Some(Ok(None)),
-            None => drop(self.rollbacks.remove(&TargetId(0))),
+            Some(_) => self.rollbacks.get_mut(&TargetId::of(0)).unwrap().written = Some(Ok(None)),
+            None => drop(self.rollbacks.remove(&TargetId::of(0))),
         }
         let written = written.map(|written| Box::new(written.workload()));
-        self.apply(LoopEvent::Answer((TargetId(0), written)));
+        self.apply(LoopEvent::Answer((TargetId::of(0), written)));
     }
 
     pub(super) fn refreshes(&self) -> usize {

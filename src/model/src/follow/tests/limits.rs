@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use k8s_openapi::jiff::SignedDuration;
 use serde_json::json;
 
 use super::fixture::*;
@@ -60,7 +61,7 @@ fn a_timeout_says_how_old_the_last_answer_is() {
         fixture.in_reach = false;
         fixture.pass(60);
         fixture.advance(1);
-        fixture.apply(LoopEvent::Tick { since_answer: seconds(silence) });
+        fixture.apply(LoopEvent::Tick { since_answer: vec![seconds(silence)] });
         assert_eq!(since_answer(&fixture), Some(expected));
     }
 }
@@ -79,7 +80,7 @@ fn one_timeout_applies_to_all_targets() {
     let server_time = "2026-11-20T13:00:00Z".parse().unwrap();
     let mut record_present = |target, truth: &Truth, elapsed| {
         follower.apply(
-            LoopEvent::Target(TargetId(target), truth.request_refresh()),
+            LoopEvent::Target(TargetId::of(target), truth.request_refresh()),
             Now { elapsed: Duration::from_secs(elapsed), server_time },
         );
     };
@@ -192,8 +193,8 @@ fn a_stop_signal_keeps_existing_results() {
     let mut follower =
         Follower::new(FollowOptions::default(), [deployment(DONE).workload(), deployment(BEGUN).workload()]);
     let now = Now { elapsed: Duration::from_secs(1), server_time: "2026-11-20T13:00:00Z".parse().unwrap() };
-    follower.apply(LoopEvent::Target(TargetId(0), deployment(DONE).request_refresh()), now);
-    follower.apply(LoopEvent::Target(TargetId(1), deployment(BEGUN).request_refresh()), now);
+    follower.apply(LoopEvent::Target(TargetId::of(0), deployment(DONE).request_refresh()), now);
+    follower.apply(LoopEvent::Target(TargetId::of(1), deployment(BEGUN).request_refresh()), now);
     let later = Now { elapsed: Duration::from_secs(5), ..now };
     follower.apply(LoopEvent::Stop(StopSignal::Terminated), later);
     let results = follower.targets().iter().map(|track| track.result().unwrap());
@@ -218,4 +219,38 @@ fn a_partition_does_not_hide_the_estimate() {
     let [target] = fixture.follower.targets() else { panic!() };
     assert!(target.causes().any(|cause| cause.severity == CauseSeverity::Hold), "{:?}", fixture.reported);
     assert_eq!(target.time_left(Duration::from_secs(20)), Some(Duration::from_secs(30)), "3 of 5 are left");
+}
+
+/// One server is silent, and another one has another clock.
+#[test]
+fn each_target_has_the_clock_and_the_silence_of_its_context() {
+    let context = |name: &str, hours| {
+        Some(TargetContext { name: name.to_owned(), clock_ahead: SignedDuration::from_hours(hours) })
+    };
+    let workloads = || vec![deployment(BEGUN).workload()];
+    let options = FollowOptions { timeout: Some(Duration::from_secs(60)), ..FollowOptions::default() };
+    let contexts = [(context("eu", 0), workloads()), (context("us", 1), workloads())];
+    let mut follower = Follower::of_contexts(options, contexts);
+    let now = Now { elapsed: Duration::ZERO, server_time: "2026-11-20T13:00:00Z".parse().unwrap() };
+    let ids: Vec<_> = follower.targets().iter().map(FollowedTarget::id).collect();
+    assert_eq!(ids, [0, 1].map(|index| TargetId { context: index, index }));
+    for id in ids {
+        follower.apply(LoopEvent::Target(id, deployment(BEGUN).request_refresh()), now);
+    }
+    for seconds in [60, 62] {
+        let later = Now { elapsed: Duration::from_secs(seconds), ..now };
+        let since_answer = [1, 50].map(Duration::from_secs).to_vec();
+        follower.apply(LoopEvent::Tick { since_answer }, later);
+    }
+    let ends = follower.targets().iter().map(|target| {
+        let result = target.result().unwrap();
+        (target.name(), target.at(now).server_time.to_string(), result.since_answer.is_some())
+    });
+    assert_eq!(
+        ends.collect::<Vec<_>>(),
+        [
+            ("eu: deployment/web".to_owned(), "2026-11-20T13:00:00Z".to_owned(), false),
+            ("us: deployment/web".to_owned(), "2026-11-20T14:00:00Z".to_owned(), true),
+        ]
+    );
 }

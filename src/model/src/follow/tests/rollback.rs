@@ -340,7 +340,7 @@ fn a_refused_rollback_ends_with_the_reason() {
         ),
     ] {
         let mut fixture = failed_with_request();
-        fixture.rollbacks.get_mut(&TargetId(0)).unwrap().written = Some(Err(unwritten));
+        fixture.rollbacks.get_mut(&TargetId::of(0)).unwrap().written = Some(Err(unwritten));
         assert!(fixture.follower.is_finished());
         assert_eq!(end(&fixture), (failure(), Some(Err(expected))));
     }
@@ -420,7 +420,7 @@ fn an_interrupted_rollback_is_reported_as_interrupted() {
     assert_eq!((fixture.follower.is_stopped(), fixture.exit()), (true, Exit::Terminated));
     let mut fixture = failed_with_request();
     let unknown = NoRollback::Unknown("a second signal".to_owned());
-    fixture.rollbacks.get_mut(&TargetId(0)).unwrap().written = Some(Err(unknown.clone()));
+    fixture.rollbacks.get_mut(&TargetId::of(0)).unwrap().written = Some(Err(unknown.clone()));
     fixture.apply(LoopEvent::Stop(stop));
     assert_eq!((end(&fixture), fixture.exit()), ((failure(), Some(Err(unknown))), Exit::Terminated));
 }

@@ -40,13 +40,13 @@ impl Release {
     }
 
     fn event(&mut self, index: usize, event: TargetEvent) {
-        self.apply(LoopEvent::Target(TargetId(index), event));
+        self.apply(LoopEvent::Target(TargetId::of(index), event));
     }
 
     fn apply(&mut self, event: LoopEvent<FollowerAnswer>) {
         let server_time = format!("2026-11-20T13:{:02}:00Z", self.elapsed.as_secs() / 60).parse().unwrap();
         let output = self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
-        let uid = |id: TargetId| self.follower.targets()[id.0].workload().object().uid().to_owned();
+        let uid = |id: TargetId| self.follower.targets()[id.index].workload().object().uid().to_owned();
         self.reported.extend(output.reports.into_iter().map(|(id, report)| (uid(id), report)));
         for (id, _, rollback) in self.follower.take_rollbacks() {
             self.rollbacks.insert(id, rollback);
@@ -56,7 +56,7 @@ impl Release {
 
     /// The broken target has been broken for long enough.
     fn pass_the_grace_period(&mut self, index: usize, truth: &Truth) {
-        self.apply(LoopEvent::Tick { since_answer: Duration::ZERO });
+        self.apply(LoopEvent::Tick { since_answer: Vec::new() });
         self.elapsed += Duration::from_secs(60);
         self.event(index, truth.request_refresh());
     }
@@ -70,8 +70,8 @@ impl Release {
     }
 
     fn write(&mut self, index: usize, truth: &Truth) {
-        self.rollbacks.get_mut(&TargetId(index)).unwrap().written = Some(Ok(None));
-        self.apply(LoopEvent::Answer((TargetId(index), Some(Box::new(truth.workload())))));
+        self.rollbacks.get_mut(&TargetId::of(index)).unwrap().written = Some(Ok(None));
+        self.apply(LoopEvent::Answer((TargetId::of(index), Some(Box::new(truth.workload())))));
         self.event(index, truth.request_refresh());
     }
 }
@@ -126,7 +126,8 @@ fn one_failure_rolls_back_every_rollout_that_was_under_way() {
             assert_eq!(release.rolled_back, [], "{name}");
             release.pass_the_grace_period(0, &broken("a"));
             let others = is_rolled_back && scope == UndoScope::All;
-            let expected = if others { vec![TargetId(0), TargetId(1)] } else { vec![TargetId(0)] };
+            let expected =
+                if others { vec![TargetId::of(0), TargetId::of(1)] } else { vec![TargetId::of(0)] };
             assert_eq!(release.rolled_back, expected, "{name}, {scope:?}");
         }
     }
@@ -138,11 +139,11 @@ fn every_result_is_reported_once_and_says_why() {
     release.event(1, done("b").request_refresh());
     assert_eq!((release.ends_of("b").len(), release.ends_of("d").len()), (0, 1), "b may be rolled back");
     release.pass_the_grace_period(0, &broken("a"));
-    assert_eq!(release.rolled_back, [0, 1, 2].map(TargetId));
+    assert_eq!(release.rolled_back, [0, 1, 2].map(TargetId::of));
     release.write(0, &restored("a"));
     release.write(1, &restored("b"));
     let refused = NoRollback::not_written(&Error::new(ErrorKind::Refused, "admission says no"));
-    release.rollbacks.get_mut(&TargetId(2)).unwrap().written = Some(Err(refused.clone()));
+    release.rollbacks.get_mut(&TargetId::of(2)).unwrap().written = Some(Err(refused.clone()));
     assert!(release.follower.is_finished());
     let back = || Some(("1", &Outcome::Reached));
     let other = || Outcome::OtherTargetFailed("deployment/web".to_owned());

@@ -16,10 +16,10 @@ use crate::step::request::Then;
 use crate::step::*;
 
 /// The only target.
-pub(super) const TARGET: TargetId = TargetId(0);
+pub(super) const TARGET: TargetId = TargetId::of(0);
 
 /// Only time passed.
-pub(super) const TICK: LoopEvent<Reply> = LoopEvent::Tick { since_answer: Duration::ZERO };
+pub(super) const TICK: LoopEvent<Reply> = LoopEvent::Tick { since_answer: Vec::new() };
 
 /// A command, its reports, and the invariants at every moment.
 #[expect(clippy::struct_excessive_bools, reason = "each switches one fault of the simulated cluster")]
