@@ -26,6 +26,12 @@ pub struct RestartArgs {
     #[arg(long)]
     pub replace_stuck_pods: bool,
 
+    /// Restart only workloads of which pods have earlier values of a ConfigMap or Secret
+    ///
+    /// It changed after their containers started that read it as environment or with subPath. Exits with 0 if there is none.
+    #[arg(long)]
+    pub stale_config: bool,
+
     /// Write nothing if new pods cannot start: something that the template names is missing, or a quota or a
     /// limit refuses them
     ///
@@ -51,6 +57,7 @@ Examples:
   kubectl rollout2 restart deployment/web --wait --timeout 10m --fail-fast
   kubectl rollout2 restart deployment/web --wait --undo-on-failure
   kubectl rollout2 restart sts,ds -l app=db --dry-run
+  kubectl rollout2 restart deployments,statefulsets --stale-config
   kubectl rollout2 restart ads/agent --dry-run";
 
 impl RestartArgs {

@@ -5,7 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::concurrent::concurrently;
 use super::source::Source;
 use crate::cluster::list::ListQuery;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::resource_type::{CONFIG_MAP, SECRET};
 use crate::model::finding::{Finding, Reason};
 use crate::model::revision::references::{Configuration, NamedConfiguration};
@@ -64,9 +64,25 @@ pub async fn changed_configuration(
 
 /// Reads the ConfigMaps and Secrets that live templates name, with one request for each. What cannot be read is left out.
 pub async fn named_configuration(named: &NamedConfiguration, source: &Source) -> Vec<Configuration> {
+    read_each(named, source).await.into_iter().flatten().flatten().collect()
+}
+
+/// Reads the ConfigMaps and Secrets that live templates name, as [`named_configuration`]. What does not exist is left out.
+///
+/// # Errors
+/// When one cannot be read.
+pub async fn required_configuration(
+    named: &NamedConfiguration,
+    source: &Source,
+) -> Result<Vec<Configuration>> {
+    let read: Result<Vec<_>> = read_each(named, source).await.into_iter().collect();
+    Ok(read?.into_iter().flatten().collect())
+}
+
+async fn read_each(named: &NamedConfiguration, source: &Source) -> Vec<Result<Option<Configuration>>> {
     let read = named.keys().map(async |(type_, namespace, name)| {
-        let object = source.metadata(type_, namespace, name).await.ok()??;
-        Some(Configuration::read(type_, &object))
+        let object = source.metadata(type_, namespace, name).await?;
+        Ok(object.map(|object| Configuration::read(type_, &object)))
     });
-    concurrently(read).await.into_iter().flatten().collect()
+    concurrently(read).await
 }

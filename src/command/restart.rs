@@ -6,19 +6,28 @@ use super::preflight::{self, Findings, Planned};
 use super::undo_on_failure::missing_right;
 use super::writing_verb::{PreparedWrite, Writer};
 use crate::cli::restart::RestartArgs;
+use crate::cluster::configuration::required_configuration;
+use crate::cluster::objects::read::{Parts, read_all};
 use crate::command::context::Context;
 use crate::command::targets::read_for_write;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::restart::restart;
+use crate::model::finding::{Finding, Reason};
 use crate::model::hold::held_by;
 use crate::model::kind::Workload;
+use crate::model::revision::references::NamedConfiguration;
+use crate::model::status::stale_configuration::stale_configuration;
 use crate::render::change as render;
 use crate::render::owner_warnings::before_a_restart;
+use crate::render::status::stale_words;
 use crate::render::ui::Ui;
 
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let (mut writer, workloads) = Writer::select(&request.write, request.strict, context, ui).await?;
+    let (mut writer, mut workloads) = Writer::select(&request.write, request.strict, context, ui).await?;
+    if request.stale_config {
+        workloads = with_stale_configuration(workloads, &mut writer).await?;
+    }
     writer.print_selection(&workloads);
     let wait = request.follow_options();
     let is_undone = wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some());
@@ -47,6 +56,40 @@ pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut U
         Some(written) => Ok(follow::after_change(&mut writer, written, wait, request.wait.plain).await),
         None => Ok(writer.take_outcome()),
     }
+}
+
+/// Returns the workloads of which pods have earlier values of a ConfigMap or Secret, and prints which ones these are.
+///
+/// # Errors
+/// When something cannot be read, so that it is not known.
+async fn with_stale_configuration(
+    workloads: Vec<Workload>,
+    writer: &mut Writer<'_>,
+) -> Result<Vec<Workload>> {
+    let source = writer.context.source;
+    let named = NamedConfiguration::of(&workloads);
+    let ((observations, notes), objects) =
+        tokio::join!(read_all(workloads, false, Parts::PODS, source), required_configuration(&named, source));
+    let objects = objects?;
+    if let Some(note) = notes.first() {
+        return Err(Error::new(ErrorKind::NotReadable, note.text.clone()));
+    }
+    let mut kept = Vec::new();
+    for observed in observations {
+        let observed = observed?;
+        let stale = stale_configuration(&observed, &objects);
+        let name = observed.workload.target();
+        for one in &stale {
+            let text = format!("{name}: {}", stale_words(one, source.now()));
+            writer.ui.messages.finding(&Finding::note(Reason::Changed, text));
+        }
+        kept.extend((!stale.is_empty()).then_some(observed.workload));
+    }
+    if kept.is_empty() {
+        let text = "no pod has earlier values of a ConfigMap or Secret";
+        writer.ui.messages.finding(&Finding::note(Reason::Complete, text));
+    }
+    Ok(kept)
 }
 
 /// Restarts one workload and returns the object that the API server stored. `findings` are of a check before all writes.

@@ -133,3 +133,30 @@ async fn only_the_metadata_of_a_named_object_is_requested() {
         assert_eq!(read, expected, "{args}");
     }
 }
+
+/// The other Deployment reads nothing, and the pods that the restart creates have the change.
+#[tokio::test(start_paused = true)]
+async fn only_workloads_with_earlier_values_are_restarted() {
+    let cluster = reading().await;
+    cluster.editor().create_workload(&DEPLOYMENTS, "other", &json!({"replicas": 1}));
+    cluster.advance(60).await;
+    let none = cluster.run("restart deployments --stale-config").await;
+    assert_eq!((none.stdout.as_str(), none.exit), ("", 0), "{}", none.transcript);
+    none.reports("note: no pod has earlier values of a ConfigMap or Secret\n");
+    change(&cluster);
+    cluster.advance(600).await;
+    let stale = "note: deployment/web: configmap/web-config changed 10m ago; 3 of 3 pods started before\n";
+    let dry = cluster.run("restart deployments --stale-config --dry-run=server").await;
+    dry.ends(0).reports(stale).prints("deployment.apps/web restarted (server dry run)");
+    let output = cluster.run("restart deployments --stale-config --wait").await;
+    output.ends(0).reports(stale).prints("deployment.apps/web restarted\n");
+    assert!(!output.stdout.contains("other"), "{}", output.transcript);
+    cluster
+        .run("restart deployments --stale-config")
+        .await
+        .ends(0)
+        .reports("note: no pod has earlier values");
+    let output = cluster.run_as("gina", "restart deployment/web --stale-config").await;
+    output.ends(1).reports("error: ");
+    assert!(!output.stdout.contains("restarted"), "it is not known without the right: {}", output.transcript);
+}

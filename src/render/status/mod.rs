@@ -197,10 +197,15 @@ pub fn stale_configuration(
     now: Timestamp,
 ) -> Vec<Finding> {
     let note = |one: &StaleConfiguration| {
-        let (object, ago) = (one.object.target(), age(one.change.time, now));
-        let pods = started_before(one.pods);
-        let text = format!("{object} changed {ago} ago; {pods}: {}", restart_command(workload));
+        let text = format!("{}: {}", stale_words(one, now), restart_command(workload));
         Finding::note(Reason::Changed, text)
     };
     stale.iter().map(note).collect()
+}
+
+/// Returns `configmap/web-config changed 10m ago; 3 of 3 pods started before`.
+#[must_use]
+pub fn stale_words(stale: &StaleConfiguration, now: Timestamp) -> String {
+    let (object, ago) = (stale.object.target(), age(stale.change.time, now));
+    format!("{object} changed {ago} ago; {}", started_before(stale.pods))
 }
