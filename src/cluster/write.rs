@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::{POD, ResourceType};
-use crate::model::change::write_result::DeletionResult;
+use crate::model::change::written::DeletionResult;
 use crate::model::engine::PodRef;
 use crate::model::text::untrusted::percent_encoded;
 

@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
-use super::writing_verb::{PreparedWrite, Writer};
+use super::writing_verb::Writer;
 use crate::cli::hold::{PauseArgs, ResumeArgs};
 use crate::cli::write::DryRun;
 use crate::cluster::objects::read::{or_note, read_revisions, reread};
@@ -11,7 +11,7 @@ use crate::command::context::Context;
 use crate::command::targets::read_for_write;
 use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
-use crate::model::change::write_result::MAX_CONFLICTS;
+use crate::model::change::written::MAX_CONFLICTS;
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::hold::{Pause, Resume, end_lost_hold, pause, refuse_lost_annotation, resume};
 use crate::model::kind::Workload;
@@ -178,8 +178,7 @@ async fn write(
         writer.print_effect(read, verb, patch);
     }
     writer.confirm(&format!("{verb} {}?", workload.target()), false).await?;
-    let write = PreparedWrite { workload, patch, operation };
-    writer.write(&write).await.stored(workload, prepared)?;
+    writer.write(workload, patch, operation).await.stored(workload, prepared)?;
     writer.ui.messages.lines(notes);
     Ok(())
 }

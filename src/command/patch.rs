@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::change::write_result::{Conflict, WriteResult, is_applied};
+use crate::model::change::written::{Conflict, Written, is_applied};
 use crate::model::engine::StopSignal;
 use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
@@ -36,10 +36,10 @@ pub(super) async fn apply(
     options: WriteOptions<'_>,
     source: &Source,
     messages: &MessageWriter,
-) -> WriteResult {
+) -> Written {
     let mut patch = patch.clone();
     match attempt(&mut patch, target, options, source).await {
-        WriteResult::Unknown(error) if !options.dry_run => {
+        Written::Unknown(error) if !options.dry_run => {
             let now = target.read(source).await;
             target.resolve_unknown(&patch, &error, now, messages)
         }
@@ -54,17 +54,17 @@ pub(super) async fn attempt(
     target: &PatchTarget,
     options: WriteOptions<'_>,
     source: &Source,
-) -> WriteResult {
+) -> Written {
     let PatchTarget { type_, namespace, name } = target;
     let cluster = match source.writable() {
         Ok(cluster) => cluster,
-        Err(error) => return WriteResult::Refused(error),
+        Err(error) => return Written::Refused(error),
     };
     let mut last = None; // a webhook may have refused the change
     for tries in 0..MAX_ATTEMPTS {
         let patched = cluster.patch(type_, namespace, name, patch, options).await;
         let (error, outcome) = match patched {
-            Ok(object) => return WriteResult::Stored(object),
+            Ok(object) => return Written::Stored(object),
             Err(failed) => failed,
         };
         match outcome {
@@ -75,21 +75,21 @@ pub(super) async fn attempt(
                 }
                 continue;
             }
-            WriteOutcome::Gone => return WriteResult::Refused(target.deleted()),
-            WriteOutcome::Unchanged => return WriteResult::Refused(error),
-            WriteOutcome::Unavailable => return WriteResult::Unavailable(error),
-            WriteOutcome::Unknown => return WriteResult::Unknown(error),
+            WriteOutcome::Gone => return Written::Refused(target.deleted()),
+            WriteOutcome::Unchanged => return Written::Refused(error),
+            WriteOutcome::Unavailable => return Written::Unavailable(error),
+            WriteOutcome::Unknown => return Written::Unknown(error),
             WriteOutcome::TestsFailed => {}
         }
         let now = match target.read(source).await {
             Ok(now) => now,
-            Err(unread) => return WriteResult::Unavailable(unread),
+            Err(unread) => return Written::Unavailable(unread),
         };
         if let Some(conflict) = Conflict::of(patch, &now) {
-            return WriteResult::Conflict(conflict);
+            return Written::Conflict(conflict);
         }
         if patch.is_based_on(&now) {
-            return WriteResult::Refused(error); // the patch itself is wrong
+            return Written::Refused(error); // the patch itself is wrong
         }
         *patch = patch.rebased_on(&now);
         last = Some(error);
@@ -98,7 +98,7 @@ pub(super) async fn attempt(
         ErrorKind::Conflict,
         format!("{} keeps changing; nothing was written after {MAX_ATTEMPTS} attempts", target.label()),
     );
-    WriteResult::Unavailable(last.into_iter().fold(error, Error::caused_by))
+    Written::Unavailable(last.into_iter().fold(error, Error::caused_by))
 }
 
 /// The object that a patch is applied to.
@@ -177,24 +177,24 @@ impl PatchTarget {
         error: &Error,
         now: Result<Object>,
         messages: &MessageWriter,
-    ) -> WriteResult {
+    ) -> Written {
         let label = self.label();
         match now {
             Ok(now) if is_applied(patch, &now) => {
                 let text = format!("{error}; read {label} again: the change was applied");
                 messages.finding(&Finding::note(Reason::Written, text));
-                WriteResult::Stored(now)
+                Written::Stored(now)
             }
             Ok(now) => match Conflict::of(patch, &now) {
-                Some(conflict) => WriteResult::Conflict(Conflict { is_unanswered: true, ..conflict }),
-                None => WriteResult::Unavailable(Error::new(
+                Some(conflict) => Written::Conflict(Conflict { is_unanswered: true, ..conflict }),
+                None => Written::Unavailable(Error::new(
                     ErrorKind::Unreachable,
                     format!("{label} is unchanged: no answer to the change, so it was read again"),
                 )
                 .caused_by(error.clone())
                 .hint(REPEAT)),
             },
-            Err(_) => WriteResult::Unknown(Error::new(
+            Err(_) => Written::Unknown(Error::new(
                 ErrorKind::Unreachable,
                 format!("cannot tell whether {label} was changed: no answer to the change, and it cannot be read again"),
             )

@@ -8,17 +8,18 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use super::writing_verb::{PreparedWrite, Writer};
+use super::writing_verb::Writer;
 use crate::cli::write::DryRun;
 use crate::cluster::concurrent::concurrently;
 use crate::cluster::list::ListQuery;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
 use crate::model::change::quotas::{asks_for_amounts, creates_pod_first, refusing_limits, refusing_quotas};
 use crate::model::change::undo::Undo;
-use crate::model::change::write_result::WriteResult;
+use crate::model::change::written::Written;
 use crate::model::finding::Finding;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -53,7 +54,8 @@ impl Planned {
     }
 
     /// Returns the plan of a rollback.
-    pub(super) fn rollback(workload: Workload, observed: &Observation, undo: &Undo) -> Self {
+    pub(super) fn rollback(observed: &Observation, undo: &Undo) -> Self {
+        let workload = undo.after.clone();
         // The start is dear to find, and only needed for what the template reads.
         let reads = configuration_of(workload.template().json());
         let start = if reads.is_empty() { None } else { start_of_last_use(observed, &undo.to) };
@@ -221,17 +223,19 @@ pub(super) fn print_findings(
 
 /// Writes, and checks the change beside it unless it [`is_first`]: no script waits for the check.
 pub(super) async fn write_beside_check(
-    write: &PreparedWrite<'_>,
+    workload: &Workload,
+    patch: &Patch,
+    operation: &str,
     planned: impl FnOnce() -> Planned,
     writer: &mut Writer<'_>,
-) -> WriteResult {
+) -> Written {
     if is_first(writer) {
-        return writer.write(write).await;
+        return writer.write(workload, patch, operation).await;
     }
     let planned = planned();
     let (messages, source) = (writer.ui.messages.clone(), writer.context.source);
     let check = async { warn(&planned.workload, &check(&planned, source).await, &messages) };
-    tokio::join!(writer.write(write), check).0
+    tokio::join!(writer.write(workload, patch, operation), check).0
 }
 
 /// Whether a change is checked before its write, where the result can stop it: with `--strict`, where the user is asked, and

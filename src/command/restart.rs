@@ -4,7 +4,7 @@ use super::CommandOutcome;
 use super::follow;
 use super::preflight::{self, Findings, Planned};
 use super::undo_on_failure::missing_right;
-use super::writing_verb::{PreparedWrite, Writer};
+use super::writing_verb::Writer;
 use crate::cli::restart::RestartArgs;
 use crate::cluster::configuration::required_configuration;
 use crate::cluster::objects::read::{Parts, read_all};
@@ -127,8 +127,7 @@ async fn restart_workload(
     };
     let has_obstacle = preflight::print_findings(&workload, known.as_ref(), writer)?;
     writer.confirm(&format!("restart {}?", workload.target()), has_obstacle).await?;
-    let write = PreparedWrite { workload: &workload, patch: &patch, operation: "restarted" };
-    let written = preflight::write_beside_check(&write, || planned, writer).await;
+    let written = preflight::write_beside_check(&workload, &patch, "restarted", || planned, writer).await;
     let object = written.stored(&workload, "its restart was prepared")?;
     let stored = workload.with_object(object);
     if writer.is_real() {

@@ -15,7 +15,7 @@ use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::Patch;
 use crate::model::change::undo::{Undo, UndoOptions, take_back_command, undo};
-use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult, is_applied};
+use crate::model::change::written::{MAX_CONFLICTS, Written, is_applied};
 use crate::model::engine::PodRef;
 use crate::model::finding::{Finding, Reason};
 use crate::model::follow::{NoRollback, StartState, is_complete_and_ready, stayed_complete};
@@ -91,26 +91,27 @@ pub(super) async fn undo_on_failure(
                 let revert = owner_warnings::of_apply(&observed.workload, &undo.to, &UndoOptions::default());
                 let take_back = take_back_command(&observed, &undo);
                 sent = Some(SentRollback { patch: undo.patch, warnings: revert, take_back });
-                is_unknown = matches!(written, WriteResult::Unknown(_));
+                is_unknown = matches!(written, Written::Unknown(_));
                 written
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => WriteResult::Refused(error),
-            Err(error) => WriteResult::Unavailable(error),
+            Err(error) if error.kind() == ErrorKind::NotFound => Written::Refused(error),
+            Err(error) => Written::Unavailable(error),
         };
         let unavailable = match written {
-            WriteResult::Stored(object) => {
+            Written::Stored(object) => {
                 let take_back = sent.and_then(|sent| sent.print_stored(messages));
                 return Ok(Some((workload.with_object(object), take_back)));
             }
-            WriteResult::Conflict(conflict) if !conflict.is_unanswered && conflicts.next().is_some() => {
+            Written::Conflict(conflict) if !conflict.is_unanswered && conflicts.next().is_some() => {
                 continue;
             }
-            WriteResult::Conflict(conflict) => {
+            Written::Conflict(conflict) => {
                 let error = conflict.error(workload, "its rollback was prepared");
                 return Err(failed(conflict.is_unanswered, &error));
             }
-            WriteResult::Refused(error) => return Err(NoRollback::not_written(&error)),
-            WriteResult::Unavailable(error) | WriteResult::Unknown(error) => error,
+            Written::NotSent => return Err(NoRollback::NotWritten("nothing was sent".to_owned())),
+            Written::Refused(error) => return Err(NoRollback::not_written(&error)),
+            Written::Unavailable(error) | Written::Unknown(error) => error,
         };
         let pause = cluster.pause_before_retry(tries);
         if begun.elapsed() + pause > ROLLBACK_LIMIT {

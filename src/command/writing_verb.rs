@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::change::effect::Effect;
-use crate::model::change::write_result::WriteResult;
+use crate::model::change::written::Written;
 use crate::model::diff::{SecretValues, shown};
 use crate::model::engine::StopSignal;
 use crate::model::finding::{Finding, Reason};
@@ -44,14 +44,6 @@ pub(super) struct Writer<'a> {
     stops: Option<StopSignals>,
     /// The patch that has no answer yet.
     in_flight: Option<(PatchTarget, Patch)>,
-}
-
-/// A write of one workload, with its words.
-pub(super) struct PreparedWrite<'a> {
-    pub(super) workload: &'a Workload,
-    pub(super) patch: &'a Patch,
-    /// What is done, for kubectl's line: `restarted`.
-    pub(super) operation: &'a str,
 }
 
 impl<'a> Writer<'a> {
@@ -198,7 +190,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Applies a patch to an object.
-    pub(super) async fn apply(&mut self, patch: &Patch, target: PatchTarget) -> WriteResult {
+    pub(super) async fn apply(&mut self, patch: &Patch, target: PatchTarget) -> Written {
         let options = WriteOptions {
             dry_run: self.request.dry_run == DryRun::Server,
             field_manager: &self.request.field_manager,
@@ -209,16 +201,14 @@ impl<'a> Writer<'a> {
         written
     }
 
-    /// Writes a workload, and prints what was written. A client's dry run sends nothing, and its result is the workload as it
-    /// was read.
-    pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> WriteResult {
-        let PreparedWrite { workload, patch, operation } = write;
+    /// Writes a workload, and prints what was written. `operation` is what is done, for kubectl's line: `restarted`.
+    pub(super) async fn write(&mut self, workload: &Workload, patch: &Patch, operation: &str) -> Written {
         if self.request.dry_run == DryRun::Client {
             self.print(workload, operation, patch.after(), patch);
-            return WriteResult::Stored(workload.object().clone());
+            return Written::NotSent;
         }
         let result = self.apply(patch, PatchTarget::of(workload)).await;
-        if let WriteResult::Stored(object) = &result {
+        if let Written::Stored(object) = &result {
             self.print(workload, operation, object.json(), patch);
         }
         result

@@ -139,13 +139,15 @@ pub fn hold_effect(workload: &Workload, undo: &Undo) -> Vec<String> {
     if undo.ends_hold.is_some() {
         return restored(workload, undo.patch.after()).into_iter().collect();
     }
-    let after = undo.stays_held.as_ref().and_then(|_| Workload::of_json(undo.patch.after()));
-    let Some(after) = after else { return Vec::new() };
+    if undo.stays_held.is_none() {
+        return Vec::new();
+    }
+    let after = &undo.after;
     let target = after.target();
     let held = format!(
         "note: the plan holds {target} until every pod is rolled back; then the original strategy is restored"
     );
-    std::iter::once(held).chain(rollback_under_way(&after)).collect()
+    std::iter::once(held).chain(rollback_under_way(after)).collect()
 }
 
 /// Returns how a rollback by `step` that is under way ends.
@@ -176,10 +178,10 @@ pub fn no_pod_replaced(after: &Workload) -> Option<String> {
 /// partition keeps pods by their ordinals, and where it keeps all of them, which [`no_pod_replaced`] says.
 #[must_use]
 pub fn kept_pods(observed: &Observation, undo: &Undo) -> Option<String> {
-    let after = Workload::of_json(undo.patch.after())?;
+    let after = &undo.after;
     let Some(HeldBy::Partition(partition)) = undo.effect.held_by else { return None };
     let kept = undo.effect.held.len();
-    if kept == 0 || !strategy::partition_counts_pods(&after) || partition >= after.wanted() {
+    if kept == 0 || !strategy::partition_counts_pods(after) || partition >= after.wanted() {
         return None;
     }
     let (do_not, them) = if kept == 1 { ("does not", "it") } else { ("do not", "them") };
@@ -191,7 +193,7 @@ pub fn kept_pods(observed: &Observation, undo: &Undo) -> Option<String> {
         let pods = Word::names(pods.map(|pod| pod.name.as_str()), "POD");
         (format!(": {pods}"), command("kubectl delete pod {}{}", [pods, after.in_namespace()]))
     } else {
-        (String::new(), lower_partition_by_hand(&after, 0))
+        (String::new(), lower_partition_by_hand(after, 0))
     };
     let (target, kept, label) = (after.target(), plural(kept, "pod"), undo.to.label());
     Some(format!(

@@ -7,7 +7,7 @@ use rollout2::cluster::notice::Listener;
 use rollout2::cluster::objects::read::{disruption_budgets, nodes};
 use rollout2::cluster::source::{Cluster, Source};
 use rollout2::error::ErrorKind;
-use rollout2::model::change::write_result::DeletionResult;
+use rollout2::model::change::written::DeletionResult;
 use rollout2::model::engine::PodRef;
 use rollout2::world::Clock;
 use simcluster::object;

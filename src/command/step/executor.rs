@@ -16,7 +16,7 @@ use crate::command::patch::{PatchTarget, attempt};
 use crate::error::ErrorKind;
 use crate::model::api::patch::Patch;
 use crate::model::cause::container_logs::ContainerLogs;
-use crate::model::change::write_result::DeletionResult;
+use crate::model::change::written::DeletionResult;
 use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{CheckResult, guarded};
 use crate::model::kind::Workload;

@@ -5,12 +5,12 @@ mod prepared;
 
 use self::followed::end_completed_rollback;
 use self::prepared::{
-    Prepared, asks_once, has_recovered, only_failed, planned, read_all_ahead, refuse_whole_type, target_of,
+    Prepared, asks_once, has_recovered, only_failed, read_all_ahead, refuse_whole_type, target_of,
 };
-use super::writing_verb::{PreparedWrite, Writer};
-use super::{CommandOutcome, follow, preflight};
+use super::preflight::{self, Planned};
+use super::writing_verb::Writer;
+use super::{CommandOutcome, follow};
 use crate::cli::undo::UndoArgs;
-use crate::cli::write::DryRun;
 use crate::cluster::objects::read::reread;
 use crate::command::context::Context;
 use crate::command::patch::PatchTarget;
@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{
     TargetRevision, Undo, change_cause_patch, take_back_command, unasked_refusal,
 };
-use crate::model::change::write_result::{MAX_CONFLICTS, WriteResult};
+use crate::model::change::written::{MAX_CONFLICTS, Written};
 use crate::model::finding::{Finding, Reason};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
@@ -160,13 +160,14 @@ async fn roll_back_workload(
         refuse_doubtful(&prepared, undo, request, writer)?;
         let conflict = match write(&prepared, undo, request, writer).await? {
             None => return Ok(None),
-            Some(WriteResult::Stored(object)) => {
+            Some(Written::Stored(object)) => {
                 return Ok(Some(prepared.observed.workload.with_object(object)));
             }
-            Some(WriteResult::Conflict(conflict)) => conflict,
-            Some(
-                WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error),
-            ) => return Err(error),
+            Some(Written::NotSent) => return Ok(Some(prepared.observed.workload)),
+            Some(Written::Conflict(conflict)) => conflict,
+            Some(Written::Refused(error) | Written::Unavailable(error) | Written::Unknown(error)) => {
+                return Err(error);
+            }
         };
         let error = conflict.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
@@ -243,9 +244,7 @@ fn announce(prepared: &Prepared, undo: &Undo, request: &UndoArgs, writer: &mut W
     let doubts = render::doubts(observed, undo, &request.target(), now);
     let is_doubtful = doubts.is_some();
     writer.ui.messages.lines(doubts.unwrap_or_default());
-    let after = Workload::of_json(undo.patch.after());
-    let after = after.as_ref().unwrap_or(&observed.workload);
-    writer.ui.messages.lines(render::stuck_pods(observed, after, &undo.to, request.replace_stuck_pods));
+    writer.ui.messages.lines(render::stuck_pods(observed, &undo.after, &undo.to, request.replace_stuck_pods));
     writer.ui.messages.lines(render::hold_effect(&observed.workload, undo));
     if !writer.is_real() || writer.ui.can_ask() || request.write.interactive {
         let revert = owner_warnings::of_apply(&observed.workload, &undo.to, &request.undo_options());
@@ -277,7 +276,7 @@ async fn write(
     undo: &Undo,
     request: &UndoArgs,
     writer: &mut Writer<'_>,
-) -> Result<Option<WriteResult>> {
+) -> Result<Option<Written>> {
     let observed = &prepared.observed;
     let workload = &observed.workload;
     if !prepared.is_announced {
@@ -289,12 +288,9 @@ async fn write(
     if was_asked && has_recovered_since(workload, request, writer).await? {
         return Ok(None);
     }
-    let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back" };
-    let written = preflight::write_beside_check(&write, || planned(observed, undo), writer).await;
-    let WriteResult::Stored(object) = &written else { return Ok(Some(written)) };
-    if request.write.dry_run == DryRun::Client {
-        return Ok(Some(written));
-    }
+    let planned = || Planned::rollback(observed, undo);
+    let written = preflight::write_beside_check(workload, &undo.patch, "rolled back", planned, writer).await;
+    let Written::Stored(object) = &written else { return Ok(Some(written)) };
     let no_pod = Workload::of_json(object.json()).and_then(|after| render::no_pod_replaced(&after));
     writer.ui.messages.lines(no_pod.or_else(|| render::kept_pods(observed, undo)));
     if writer.is_real() {
@@ -337,11 +333,9 @@ fn print_skipped(workload: &Workload, label: &str, writer: &mut Writer<'_>) {
 async fn record_cause(workload: &Workload, to: &Revision, cause: &str, writer: &mut Writer<'_>) {
     let Some((kept, patch)) = change_cause_patch(workload, to, cause) else { return };
     let why = match writer.apply(&patch, PatchTarget::of_revision(workload, &kept)).await {
-        WriteResult::Stored(_) => return,
-        WriteResult::Conflict(_) => "another client changed it".to_owned(),
-        WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error) => {
-            error.to_string()
-        }
+        Written::Stored(_) | Written::NotSent => return,
+        Written::Conflict(_) => "another client changed it".to_owned(),
+        Written::Refused(error) | Written::Unavailable(error) | Written::Unknown(error) => error.to_string(),
     };
     let text = format!("cannot record the change-cause on {}: {why}", to.name);
     writer.ui.messages.finding(&Finding::warning(Reason::NotWritten, text));

@@ -72,7 +72,7 @@ impl Prepared {
     /// Returns what the rollback is checked by; `None` if it would not write.
     fn planned(&self) -> Option<Planned> {
         let undo = self.undo.as_ref()?.as_ref().ok()?;
-        Some(planned(&self.observed, undo))
+        Some(Planned::rollback(&self.observed, undo))
     }
 }
 
@@ -166,12 +166,6 @@ fn already_rolled_back(observed: &Observation, current: &Revision) -> Error {
     let message = format!("{} already runs revision {label}, and a stuck pod blocks it", workload.target());
     let hint = "to delete the pod: kubectl rollout2 undo {} --to current --replace-stuck-pods";
     Error::new(ErrorKind::Refused, message).hint(command(hint, [workload.command_target()]))
-}
-
-/// Returns the workload as the rollback makes it, with the revision that it returns to.
-pub(super) fn planned(observed: &Observation, undo: &Undo) -> Planned {
-    let after = Workload::of_json(undo.patch.after()).unwrap_or_else(|| observed.workload.clone());
-    Planned::rollback(after, observed, undo)
 }
 
 /// Refuses to roll back every workload of a type, healthy ones too, or in all namespaces, where nobody can be asked.

@@ -8,4 +8,4 @@ pub mod quotas;
 pub mod restart;
 pub mod stuck_pods;
 pub mod undo;
-pub mod write_result;
+pub mod written;

@@ -10,7 +10,7 @@ use super::ownership::LockState;
 use super::request::{Reply, Request, StepReport, Then, Write};
 use crate::cause::container_logs::LogLines;
 use crate::cause::last_lines_without_secrets;
-use crate::change::write_result::{DeletionResult, MAX_CONFLICTS, WriteResult};
+use crate::change::written::{DeletionResult, MAX_CONFLICTS, Written};
 use crate::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
 use crate::error::{Error, ErrorKind};
 use crate::hold::mechanism::State;
@@ -151,21 +151,21 @@ impl Stepper {
         self.end(outcome, now);
     }
 
-    fn receive_written(&mut self, result: WriteResult, now: Now) -> Option<Write> {
+    fn receive_written(&mut self, result: Written, now: Now) -> Option<Write> {
         let (Request::Patch(write), _) =
             self.in_flight.take_if(|sent| matches!(sent.0, Request::Patch(_)))?
         else {
             return None;
         };
         match result {
-            WriteResult::Stored(object) => {
+            Written::Stored(object) => {
                 self.cluster.apply_workload(self.cluster.workload().with_object(object));
                 return Some(*write);
             }
-            WriteResult::Conflict(conflict) if conflict.recreated => {
+            Written::Conflict(conflict) if conflict.recreated => {
                 self.end_now(StepOutcome::Gone { recreated: true });
             }
-            WriteResult::Conflict(_) => {
+            Written::Conflict(_) => {
                 self.must_refresh = true;
                 self.failing = None;
                 self.conflicts += 1;
@@ -175,15 +175,16 @@ impl Stepper {
                     self.give_up(Error::new(ErrorKind::Conflict, message), now);
                 }
             }
-            WriteResult::Unknown(error) => {
+            Written::Unknown(error) => {
                 self.memory.ownership.unanswered_writes.push(*write);
                 self.must_refresh = true;
                 self.retry(&error, now);
             }
-            WriteResult::Unavailable(error) => self.retry(&error, now),
-            WriteResult::Refused(_) if write.then == Then::Unlock => self.finish_ending(),
-            WriteResult::Refused(_) if self.memory.ownership.has_outcome() => {}
-            WriteResult::Refused(error) => {
+            Written::Unavailable(error) => self.retry(&error, now),
+            Written::NotSent => {} // of a dry run, which is no request
+            Written::Refused(_) if write.then == Then::Unlock => self.finish_ending(),
+            Written::Refused(_) if self.memory.ownership.has_outcome() => {}
+            Written::Refused(error) => {
                 let rollback = &mut self.memory.rollback;
                 if rollback.failure.is_some() || rollback.revision.is_some() {
                     rollback.blocked = Some(format!("the server refused the write: {error}"));

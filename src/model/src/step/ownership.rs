@@ -9,7 +9,7 @@ use super::outcome::{StepOutcome, StopReason};
 use super::request::Write;
 use crate::api::patch::{FieldPath, Patch};
 use crate::change::undo::is_live;
-use crate::change::write_result::Conflict;
+use crate::change::written::Conflict;
 use crate::hold::plan::{HOLD_ANNOTATION, Hold, Lock, guarded};
 use crate::kind::Workload;
 use crate::observation::Observation;

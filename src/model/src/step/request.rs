@@ -9,7 +9,7 @@ use crate::api::patch::{FieldPath, Patch};
 use crate::api::pod::Node;
 use crate::cause::Cause;
 use crate::cause::container_logs::{LogLines, LogRef};
-use crate::change::write_result::{DeletionResult, WriteResult};
+use crate::change::written::{DeletionResult, Written};
 use crate::engine::PodRef;
 use crate::error::Error;
 use crate::follow::CauseChange;
@@ -56,7 +56,7 @@ pub enum Reply {
     /// A [`Request::Refresh`] failed.
     Unrefreshed(Error),
     /// The result of a patch.
-    Written(WriteResult),
+    Written(Written),
     /// The results of a wave of deletions.
     Deleted(Vec<(PodRef, DeletionResult)>),
     /// The result of the check.

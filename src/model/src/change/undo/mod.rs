@@ -44,6 +44,8 @@ pub struct Undo {
     pub to: Revision,
     /// The patch.
     pub patch: Patch,
+    /// The workload as the patch makes it.
+    pub after: Workload,
     /// The effect on the pods.
     pub effect: Effect,
     /// The hold that the rollback ends, if any.
@@ -120,9 +122,10 @@ pub fn undo(observation: &Observation, to: &Revision, options: &UndoOptions) -> 
     if let Some(undone) = Undone::by_undo(observation) {
         patch.set(FieldPath::annotation(UNDONE), undone.annotation().into());
     }
+    let after = Workload::of_json(patch.after()).unwrap_or_else(|| workload.clone());
     let effect = Effect::of(observation, Some(to), patch.after());
     let ends_hold = hold.filter(|_| stays_held.is_none());
-    Ok(Undo { to: to.clone(), patch, effect, ends_hold, stays_held })
+    Ok(Undo { to: to.clone(), patch, after, effect, ends_hold, stays_held })
 }
 
 /// Returns the patch that records the new use in the change-cause of a ControllerRevision. The

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::change::write_result::DeletionResult;
+use crate::change::written::DeletionResult;
 use crate::hold::plan::{Amount, BatchSize, PaceFlags, Reach};
 use crate::step::*;
 

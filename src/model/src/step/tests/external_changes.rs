@@ -7,7 +7,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, TARGET, TICK, all_by, lock, seconds};
 use super::observation::{refreshed, template, watched};
 use crate::api::object::Object;
-use crate::change::write_result::{Conflict, WriteResult};
+use crate::change::written::{Conflict, Written};
 use crate::engine::{Effects, Engine, LoopEvent, Now, StopSignal};
 use crate::error::{Error, ErrorKind};
 use crate::hold::plan::HOLD_ANNOTATION;
@@ -250,7 +250,7 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
         if is_made {
             cluster.write(&patch);
         }
-        let output = stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
+        let output = stepper.apply(LoopEvent::Answer(Reply::Written(Written::Unknown(no_answer()))), now);
         assert_eq!(output.tasks, []);
         let later = Now { elapsed: seconds(2), ..now };
         assert_eq!(stepper.apply(TICK, later), only(Request::Refresh));
@@ -267,7 +267,7 @@ fn a_signal_after_an_unanswered_write_releases_the_lock() {
     let mut cluster = FakeCluster::paused(3);
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
-    stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
+    stepper.apply(LoopEvent::Answer(Reply::Written(Written::Unknown(no_answer()))), now);
     let stopped = LoopEvent::Stop(StopSignal::Interrupted);
     assert_eq!(stepper.apply(stopped, now).tasks, [Request::Refresh]);
     let tasks = stepper.apply(cluster.look(), now).tasks;
@@ -283,7 +283,7 @@ fn a_write_without_an_answer_is_unknown_at_the_end() {
         let mut cluster = FakeCluster::paused(3);
         let (mut stepper, _, now) = first_write(&mut cluster);
         if is_answered {
-            stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
+            stepper.apply(LoopEvent::Answer(Reply::Written(Written::Unknown(no_answer()))), now);
         }
         stepper.apply(LoopEvent::Stop(StopSignal::Interrupted), now);
         stepper.apply(TICK, Now { elapsed: seconds(5), ..now });
@@ -299,7 +299,7 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
     cluster.change("/spec/template", template(3));
-    stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unknown(no_answer()))), now);
+    stepper.apply(LoopEvent::Answer(Reply::Written(Written::Unknown(no_answer()))), now);
     let later = Now { elapsed: seconds(2), ..now };
     assert_eq!(stepper.apply(TICK, later), only(Request::Refresh));
     let mut fixture =
@@ -324,7 +324,7 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
     let newer = Observation { workload: *newer, ..cluster.observed() };
     stepper.apply(LoopEvent::Target(TARGET, watched(newer)), now);
-    stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Stored(answer.object().clone()))), now);
+    stepper.apply(LoopEvent::Answer(Reply::Written(Written::Stored(answer.object().clone()))), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -357,7 +357,7 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
             stepper.apply(TICK, now);
             stepper.apply(cluster.look(), now);
         }
-        stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Unavailable(no_answer()))), now);
+        stepper.apply(LoopEvent::Answer(Reply::Written(Written::Unavailable(no_answer()))), now);
         if let Some(end) = stepper.outcome() {
             assert!(matches!(end, StepOutcome::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
             return;
@@ -382,7 +382,7 @@ fn a_first_write_that_is_never_stored_ends_step() {
                 stepper.apply(TICK, now);
                 stepper.apply(cluster.look(), now);
             }
-            stepper.apply(LoopEvent::Answer(Reply::Written(WriteResult::Conflict(conflict.clone()))), now);
+            stepper.apply(LoopEvent::Answer(Reply::Written(Written::Conflict(conflict.clone()))), now);
             Some((stepper.outcome()?.clone(), elapsed))
         });
         let (outcome, elapsed) = ended.unwrap();

@@ -9,7 +9,7 @@ use super::observation::template;
 
 use crate::api::object::Object;
 use crate::api::patch::Patch;
-use crate::change::write_result::{Conflict, WriteResult};
+use crate::change::written::{Conflict, Written};
 use crate::hold::plan::HOLD_ANNOTATION;
 use crate::kind::Workload;
 use crate::kind::strategy;
@@ -179,17 +179,17 @@ impl FakeCluster {
     }
 
     /// Applies a patch as the API server does.
-    pub(super) fn write(&mut self, patch: &Patch) -> WriteResult {
+    pub(super) fn write(&mut self, patch: &Patch) -> Written {
         let now = self.workload();
         if let Some(conflict) = Conflict::of(patch, now.object()) {
-            return WriteResult::Conflict(conflict);
+            return Written::Conflict(conflict);
         }
         let before = self.object["spec"].clone();
         self.object = patch.rebased_on(now.object()).after().clone();
         if self.object["spec"] != before {
             self.bump();
         }
-        WriteResult::Stored(self.workload().object().clone())
+        Written::Stored(self.workload().object().clone())
     }
 
     pub(super) fn delete(&mut self, pod: &str, uid: &str) {

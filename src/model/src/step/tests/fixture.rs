@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::observation::watched;
-use crate::change::write_result::{DeletionResult, WriteResult};
+use crate::change::written::{DeletionResult, Written};
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef, TargetId};
 use crate::error::{Error, ErrorKind};
 use crate::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
@@ -189,16 +189,16 @@ impl StepperFixture {
             }
             Request::Patch(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
-                vec![Reply::Written(WriteResult::Unavailable(error))]
+                vec![Reply::Written(Written::Unavailable(error))]
             }
             Request::Patch(_) if self.fails_writes => {
                 let error = Error::new(ErrorKind::Unreachable, "500 Internal Server Error");
-                vec![Reply::Written(WriteResult::Unknown(error))]
+                vec![Reply::Written(Written::Unknown(error))]
             }
             Request::Patch(patch) if self.loses_answers => {
                 self.cluster.write(&patch.patch);
                 let error = Error::new(ErrorKind::Unreachable, "no answer");
-                vec![Reply::Written(WriteResult::Unknown(error))]
+                vec![Reply::Written(Written::Unknown(error))]
             }
             Request::Patch(patch)
                 if self.holds_rollback

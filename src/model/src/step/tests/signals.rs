@@ -4,7 +4,7 @@ use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::change::write_result::DeletionResult;
+use crate::change::written::DeletionResult;
 use crate::engine::{LoopEvent, PodRef, StopSignal};
 use crate::error::{Error, ErrorKind};
 use crate::hold::plan::{Amount, OnFailure};

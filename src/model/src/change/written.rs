@@ -14,11 +14,13 @@ use crate::revision::template::Template;
 /// How many conflicts a command resolves in a row: it reads again, and prepares the write again.
 pub const MAX_CONFLICTS: usize = 10;
 
-/// The result of a patch.
+/// The result of a write.
 #[derive(Clone, Debug)]
-pub enum WriteResult {
+pub enum Written {
     /// It is stored. Holds the object that the API server returned.
     Stored(Object),
+    /// A client's dry run sent nothing.
+    NotSent,
     /// Another client changed a field that the patch tests, so nothing is stored.
     Conflict(Conflict),
     /// The server refused it, or it was not sent, so nothing is stored.
@@ -29,14 +31,15 @@ pub enum WriteResult {
     Unknown(Error),
 }
 
-impl WriteResult {
-    /// Returns the object that is stored. `prepared` is as for [`Conflict::error`].
+impl Written {
+    /// Returns the object that is stored, or as it was read if nothing was sent. `prepared` is as for [`Conflict::error`].
     ///
     /// # Errors
     /// When the patch was not applied, and when its result is unknown.
     pub fn stored(self, workload: &Workload, prepared: &str) -> Result<Object> {
         match self {
             Self::Stored(object) => Ok(object),
+            Self::NotSent => Ok(workload.object().clone()),
             Self::Conflict(conflict) => Err(conflict.error(workload, prepared)),
             Self::Refused(error) | Self::Unavailable(error) | Self::Unknown(error) => Err(error),
         }
