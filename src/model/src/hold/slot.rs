@@ -169,9 +169,13 @@ impl Slot<'_> {
     }
 }
 
-/// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
+/// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them. A pod that
+/// the original partition keeps is no part of the plan, whatever it runs.
 pub(crate) fn released_or_updated(slots: &[Slot<'_>]) -> usize {
-    let counts = |slot: &&Slot<'_>| slot.state == SlotState::Released || slot.state.is_updated();
+    let counts = |slot: &&Slot<'_>| {
+        let is_of_plan = slot.skip != Some(Skip::OwnPartition);
+        is_of_plan && (slot.state == SlotState::Released || slot.state.is_updated())
+    };
     slots.iter().filter(counts).count()
 }
 
@@ -214,7 +218,8 @@ pub(crate) mod tests {
             (SlotState::Held, false),
         ] {
             let slot = slot(None, state);
-            assert_eq!(released_or_updated(&[slot]), usize::from(counts), "{state:?}");
+            let kept = Slot { skip: Some(Skip::OwnPartition), ..slot.clone() };
+            assert_eq!(released_or_updated(&[slot, kept]), usize::from(counts), "{state:?}");
         }
     }
 
