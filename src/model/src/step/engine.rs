@@ -12,7 +12,7 @@ use super::ownership::LockState;
 use super::request::{Reply, Request, Step, StepOptions, StepReport, Then};
 use super::start::prepare_plan;
 use super::state_of;
-use super::view::{FurtherBatches, PlanView, plan_view};
+use super::view::{PlanView, plan_view};
 use super::world::World;
 use crate::engine::{Effects, Engine, LoopEvent, Now, PodRef};
 use crate::error::Error;
@@ -158,23 +158,7 @@ impl Stepper {
         let hold = self.cluster.last_hold.as_deref().cloned().or_else(planned)?;
         let mut state = state_of(observed, self.cluster.nodes.as_deref(), &hold, now).ok()?;
         state.is_forced = self.memory.is_forced;
-        Some(self.view_of(&state))
-    }
-
-    /// Returns the state of the plan for display.
-    fn view_of(&self, state: &State<'_>) -> PlanView {
-        let rollback = &self.memory.rollback;
-        let mut view = plan_view(state, &self.memory);
-        let failed = state.present_batch.filter(|_| rollback.failure.is_some()).map(|batch| batch.number);
-        for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
-            batch.stage = BatchStage::Failed;
-        }
-        if view.is_rolling_back {
-            view.batches.clone_from(&rollback.failed_batches); // the present pods are those of the rollback
-            view.to = rollback.revision.clone().or(view.to); // the controller gives it a new number
-            view.further = FurtherBatches::default();
-        }
-        view
+        Some(plan_view(&state, &self.memory))
     }
 
     /// Whether no more pods of a wave may be deleted: the command has its outcome, or another client took the plan over or
@@ -274,7 +258,8 @@ impl Stepper {
                     self.reports.push(StepReport::Batch(batch));
                 }
                 self.memory.rollback.failure = Some(failure);
-                let mut batches = state.map(|state| self.view_of(state).batches).unwrap_or_default();
+                let mut batches =
+                    state.map(|state| plan_view(state, &self.memory).batches).unwrap_or_default();
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }

@@ -157,6 +157,7 @@ impl Memory {
     pub(super) fn stage(&self, state: &State<'_>) -> BatchStage {
         let is_soaked = self.soak.over_since.is_some();
         match state.is_moving() {
+            _ if self.rollback.failure.is_some() => BatchStage::Failed,
             true => BatchStage::Updating,
             false if is_soaked && self.batch.check.begun.is_some() => BatchStage::Checking,
             false => BatchStage::Soaking { healthy: self.healthy(state), of: self.soak_length(state) },

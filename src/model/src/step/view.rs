@@ -109,21 +109,26 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory) -> PlanView {
     });
     // No slot is left of a batch whose pods or nodes were removed, perhaps before it was done.
     let begun = begun.filter(|batch| !batch.slots.is_empty());
-    let batches = begun.chain(coming).collect();
+    // The present pods are those of the rollback, and the controller gives its revision a new number.
+    let rollback = Some(&memory.rollback).filter(|_| plan.rolling_back);
+    let restored = rollback.and_then(|rollback| rollback.revision.clone());
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
     let is_excused =
         |slot: &Slot<'_>| slot.is_unavailable(pace) && !slot.is_ignored(pace) && slot.is_ignored(&ignoring);
     PlanView {
         from: plan.from.as_ref().and_then(label),
-        to: state.plan_revision.map(Revision::label),
+        to: restored.or_else(|| state.plan_revision.map(Revision::label)),
         wanted: state.slots.len(),
         updated: state.slots.iter().filter(|slot| slot.state.is_updated()).count(),
         pace: pace.clone(),
         batch_limit: state.batch_limit(),
         max_unavailable: state.allowed(),
         reach: plan.reach.unwrap_or(Reach::Next),
-        batches,
-        further,
+        batches: match rollback {
+            Some(rollback) => rollback.failed_batches.clone(),
+            None => begun.chain(coming).collect(),
+        },
+        further: if plan.rolling_back { FurtherBatches::default() } else { further },
         soaks,
         skipped: state.skipped(),
         ignoring_nodes_helps: state.slots.iter().any(is_excused),
