@@ -1,9 +1,7 @@
-//! What the engine receives: watch events, the answers to its requests, and signals; how its command ends, and when elapsed
-//! time alone changes its decision.
+//! What the engine receives: watch events and the replies to its requests.
 
 use std::time::Duration;
 
-use super::decide::cut_short;
 use super::engine::{GIVE_UP_AFTER, Stepper};
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::ownership::LockState;
@@ -11,14 +9,11 @@ use super::request::{Reply, Request, StepReport, Then, Write};
 use crate::cause::container_logs::LogLines;
 use crate::cause::last_lines_without_secrets;
 use crate::change::written::{DeletionResult, MAX_CONFLICTS, Written};
-use crate::engine::{Engine, LoopEvent, Now, PodRef, StopSignal, TargetEvent};
+use crate::engine::{Engine, LoopEvent, Now, PodRef, TargetEvent};
 use crate::error::{Error, ErrorKind};
-use crate::hold::mechanism::State;
 use crate::hold::plan::CheckResult;
 use crate::observation::Observation;
 use crate::settle::Stall;
-use crate::text::go_duration;
-use crate::text::shell_command::command;
 
 /// The pause before a failed request is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -29,20 +24,12 @@ const RETRY_EVICTION_AFTER: Duration = Duration::from_secs(5);
 /// How old a refresh may be when it is decided on. Its pods may have become unavailable meanwhile.
 const MAX_REFRESH: Duration = Duration::from_secs(60);
 
-/// How long there may be no refresh to decide on, after one that failed or took too long.
-const REFRESH_LIMIT: Duration = Duration::from_secs(300);
-
 /// What `step` waits for after a refresh that took longer.
 const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
 
-/// How long every write may fail once the lock is acquired, as with an admission webhook that is down.
-const WRITE_LIMIT: Duration = Duration::from_secs(300);
-
-/// The time limit for the end of a command: for releasing its lock, and for the controller to observe the end of the plan.
-const ENDING_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
-const POLL_EVERY: Duration = Duration::from_secs(5);
+/// How long every write may fail once the lock is acquired, as with an admission webhook that is down; and how long there may be
+/// no refresh to decide on.
+const FAILURE_LIMIT: Duration = Duration::from_secs(300);
 
 impl Stepper {
     /// Applies an event. Returns whether it was the requested refresh, on which an action can be decided.
@@ -99,7 +86,7 @@ impl Stepper {
     }
 
     /// Returns when the refresh was sent whose reply is awaited, which is not awaited any more.
-    fn take_refresh(&mut self) -> Option<Duration> {
+    pub(super) fn take_refresh(&mut self) -> Option<Duration> {
         Some(self.in_flight.take_if(|sent| sent.0 == Request::Refresh)?.1)
     }
 
@@ -136,19 +123,13 @@ impl Stepper {
         true
     }
 
-    /// Ends the command with this error if no refresh could be decided on for [`REFRESH_LIMIT`] after the first useless
+    /// Ends the command with this error if no refresh could be decided on for [`FAILURE_LIMIT`] after the first useless
     /// one. A single refresh may take longer, because it waits for a server that is unreachable.
     fn receive_no_refresh(&mut self, error: Error, now: Now) {
         let since = *self.unrefreshed_since.get_or_insert(now.elapsed);
-        if now.elapsed >= since + REFRESH_LIMIT && !self.memory.ownership.has_outcome() {
+        if now.elapsed >= since + FAILURE_LIMIT && !self.memory.ownership.has_outcome() {
             self.give_up(error, now);
         }
-    }
-
-    /// Ends the command with an error; with the outcome of its rollback, if a batch failed before.
-    pub(super) fn give_up(&mut self, error: Error, now: Now) {
-        let outcome = cut_short(&self.memory, error.to_string(), StepOutcome::Error(error));
-        self.end(outcome, now);
     }
 
     fn receive_written(&mut self, result: Written, now: Now) -> Option<Write> {
@@ -267,10 +248,10 @@ impl Stepper {
         self.report_once(StepReport::Waiting(what));
     }
 
-    /// Returns the last error, if this process has the lock and every write has failed for [`WRITE_LIMIT`].
+    /// Returns the last error, if this process has the lock and every write has failed for [`FAILURE_LIMIT`].
     pub(super) fn last_of_failures(&self, now: Now) -> Option<Error> {
         let (since, _, error) = self.failing.as_ref().filter(|_| self.memory.ownership.is_stepping())?;
-        (now.elapsed >= *since + WRITE_LIMIT).then(|| error.clone())
+        (now.elapsed >= *since + FAILURE_LIMIT).then(|| error.clone())
     }
 
     /// Records that a write is stored, and ends the command if that was its last one.
@@ -318,129 +299,5 @@ impl Stepper {
         if let (RollbackOutcome::NotStarted(why), Some(stable)) = (&*rollback, stable) {
             *rollback = RollbackOutcome::Unfinished { revision: stable.label(), why: why.clone() };
         }
-    }
-
-    /// Ends the command after a signal. A second signal ends it without releasing the lock. After the end of a plan that is not
-    /// complete a signal only ends the wait for the controller.
-    fn receive_signal(&mut self, signal: StopSignal, now: Now) {
-        let outcome = StepOutcome::Interrupted(signal);
-        if !self.memory.ownership.has_outcome() {
-            self.end(outcome, now);
-        } else if self.memory.ownership.may_hold_lock() || self.complete_limit().is_some() {
-            self.end_now(outcome);
-        } else {
-            self.finish_ending();
-        }
-    }
-
-    /// Ends the command. If this process may have acquired the lock, releases it before.
-    pub(super) fn end(&mut self, outcome: StepOutcome, now: Now) {
-        if self.is_finished() {
-            return;
-        }
-        self.take_refresh(); // no decision needs it any more
-        self.not_before = None; // that of a refused eviction may be later than the time to release the lock
-        if !self.memory.ownership.may_hold_lock() && self.in_flight.is_none() {
-            return self.end_now(outcome);
-        }
-        self.memory.ownership.begin_release(outcome, now.elapsed);
-    }
-
-    /// Ends the command, whether or not its lock is released.
-    pub(super) fn end_now(&mut self, outcome: StepOutcome) {
-        if !self.is_finished() {
-            if let Some((Request::Patch(write), _)) = self.in_flight.take() {
-                self.memory.ownership.unanswered_writes.push(*write);
-                self.must_refresh = true;
-            }
-            self.memory.ownership.lock = LockState::Released(outcome);
-        }
-    }
-
-    /// Ends a command that has its outcome, whether or not its lock is released.
-    fn finish_ending(&mut self) {
-        if let LockState::Releasing { outcome, .. } = &self.memory.ownership.lock {
-            self.end_now(outcome.clone());
-        }
-    }
-
-    /// Enforces the time limits of the command and of its end.
-    pub(super) fn check_limits(&mut self, now: Now) {
-        if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
-            let why = format!("the command timed out after {}", go_duration::write(limit));
-            let outcome = cut_short(&self.memory, why, StepOutcome::TimedOut(limit));
-            self.end(outcome, now);
-        } else if self.ending_due().is_some_and(|due| now.elapsed >= due) {
-            match self.complete_limit() {
-                Some(limit) => self.end_now(self.incomplete(limit)),
-                None => self.finish_ending(),
-            }
-        }
-    }
-
-    /// Returns when the command must end. A rollback that is stored has no time limit, and neither has its write while it is
-    /// in flight. After the end of the plan the limit holds for the controller too.
-    fn time_limit(&self) -> Option<Duration> {
-        let rolls_back =
-            |sent: &(Request, _)| matches!(&sent.0, Request::Patch(write) if write.then == Then::RollBack);
-        let is_rolling_back =
-            self.memory.rollback.revision.is_some() || self.in_flight.as_ref().is_some_and(rolls_back);
-        self.options.timeout.filter(|_| !self.memory.ownership.has_outcome() && !is_rolling_back)
-    }
-
-    fn ending_due(&self) -> Option<Duration> {
-        let LockState::Releasing { since, .. } = self.memory.ownership.lock else { return None };
-        let Some(limit) = self.complete_limit() else { return Some(since + ENDING_TIMEOUT) };
-        Some(self.options.timeout.unwrap_or(Duration::MAX).min(since.saturating_add(limit)).max(since))
-    }
-
-    /// Returns how long the controller may need after the last batch to remove outdated pods, as long as for a pod of the plan;
-    /// none unless the end of a complete plan is stored and the controller has still to observe it or to remove pods.
-    fn complete_limit(&self) -> Option<Duration> {
-        let counts = self.workload().counts();
-        let is_removing = counts.outdated() > (counts.wanted - counts.released).max(0);
-        let is_awaited =
-            is_removing || self.cluster.observed().is_some_and(|observed| !observed.is_observed());
-        let ownership = &self.memory.ownership;
-        let is_ending = matches!(ownership.lock, LockState::Releasing { outcome: StepOutcome::Complete, .. });
-        let is_complete = is_ending && !ownership.may_hold_lock() && is_awaited;
-        let plan = self.cluster.last_hold.as_deref().filter(|_| is_complete)?.plan.as_ref()?;
-        let min_ready = u64::try_from(self.workload().min_ready_seconds()).unwrap_or_default();
-        Some(plan.pace.batch_timeout.saturating_add(Duration::from_secs(min_ready)))
-    }
-
-    /// Returns the outcome of a complete plan whose update the controller has not completed in time.
-    fn incomplete(&self, limit: Duration) -> StepOutcome {
-        match self.options.timeout {
-            Some(timeout) if matches!(self.memory.ownership.lock, LockState::Releasing { since, .. } if timeout < since.saturating_add(limit)) => {
-                StepOutcome::TimedOut(timeout)
-            }
-            _ => {
-                let (name, after) = (self.workload().target(), go_duration::short(limit));
-                let sentence = format!(
-                    "every batch of {name} is done, and its controller has not completed the update after {after}"
-                );
-                let status = command("kubectl rollout2 status {}", [self.workload().command_target()]);
-                StepOutcome::Error(Error::new(ErrorKind::Unreachable, sentence).hint(status))
-            }
-        }
-    }
-
-    /// Returns when elapsed time alone changes the decision; none after the end.
-    pub(super) fn next_due(&self, state: Option<&State<'_>>, now: Now) -> Option<Duration> {
-        if self.is_finished() {
-            return None;
-        }
-        let (memory, state) = (&self.memory, state.filter(|_| self.memory.ownership.is_stepping()));
-        let dues = [
-            state.and_then(|state| memory.due(state)),
-            self.ending_due(),
-            self.not_before,
-            self.time_limit(),
-            memory.causes.dues().min(),
-            memory.stuck_pods.due(),
-            Some(now.elapsed + POLL_EVERY),
-        ];
-        dues.into_iter().flatten().filter(|due| *due > now.elapsed).min()
     }
 }

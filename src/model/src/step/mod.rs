@@ -22,6 +22,7 @@ mod answers;
 mod batch;
 mod batch_view;
 mod decide;
+mod ending;
 mod engine;
 mod failure;
 mod memory;
