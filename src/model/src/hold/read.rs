@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::held::{Held, Hold, PLAN, VERSION};
-use super::plan::schema::{Plan, is_small};
+use super::plan::schema::is_small;
 use crate::error::{Error, ErrorKind, Result};
 use crate::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::kind::{Workload, strategy};
@@ -30,14 +30,6 @@ pub fn read(workload: &Workload) -> Held {
 }
 
 impl Hold {
-    /// Returns the hold of the plan of a workload, if it has one, whether or not the hold is in force.
-    ///
-    /// # Errors
-    /// When the annotation is not readable.
-    pub fn of_plan(workload: &Workload) -> Result<Option<&Self>> {
-        Ok(workload.held().readable()?.filter(|hold| hold.has_plan()))
-    }
-
     /// Reads an annotation of a workload. Unknown members have no effect.
     pub(crate) fn read(workload: &Workload, text: &str) -> Result<Self> {
         let mut members: Map<_, _> = serde_json::from_str(text).map_err(|_| unreadable(workload))?;
@@ -58,15 +50,6 @@ impl Hold {
         }
         // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.
         Ok(Self { strategy: strategy.without_pause(), set, ..hold })
-    }
-
-    /// Returns the plan.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn require_plan(&self, workload: &Workload) -> Result<&Plan> {
-        let sentence = || format!("the annotation {HOLD_ANNOTATION} of {} has no plan", workload.target());
-        self.plan.as_ref().ok_or_else(|| Error::new(ErrorKind::Malformed, sentence()))
     }
 }
 

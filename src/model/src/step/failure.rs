@@ -173,7 +173,6 @@ mod tests {
 
     use super::*;
     use crate::api::object::Object;
-    use crate::hold::plan::Hold;
     use crate::hold::slot::tests::NOW;
     use crate::kind::Workload;
     use crate::revision::Revisions;
@@ -205,7 +204,7 @@ mod tests {
         observed.workload = Workload::of_json(patch.after()).unwrap();
         assert!(observed.workload.object().annotation(HOLD_ANNOTATION).unwrap().contains("endByHand"));
 
-        let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
+        let hold = observed.workload.held().stored().unwrap();
         let state = state_of(&observed, None, hold, NOW).unwrap();
         let failure = BatchFailure::Cause { batch: Some(1), id: "crash-loop".to_owned(), pods: Vec::new() };
         let Step::Ask(Request::Patch(write)) = roll_back(&state, &Memory::default(), &failure) else {

@@ -230,12 +230,6 @@ impl Memory {
         }
     }
 
-    /// Returns when the check is to run during the soak.
-    fn check_due(&self, state: &State<'_>) -> Option<Duration> {
-        let watch = state.pace().check.as_ref()?.watch;
-        self.batch.check.due(watch, self.healthy(state), state.now.elapsed)
-    }
-
     /// Returns when elapsed time alone changes the decision on a plan that is stepped.
     pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
         let limit = state.batch_limit();
@@ -244,7 +238,9 @@ impl Memory {
         }
         let soaked = (!state.is_moving()).then(|| state.now.elapsed.saturating_add(self.soak_left(state)));
         let wave = self.batch.last_wave.map(|last| last + WAVE_PAUSE);
-        let dues = [soaked, self.stall.due(limit), self.check_due(state), wave];
+        let watch = state.pace().check.as_ref().and_then(|check| check.watch);
+        let check = self.batch.check.due(watch, self.healthy(state), state.now.elapsed);
+        let dues = [soaked, self.stall.due(limit), check, wave];
         dues.into_iter().flatten().filter(|due| *due > state.now.elapsed).min()
     }
 

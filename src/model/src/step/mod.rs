@@ -82,7 +82,11 @@ pub(crate) fn state_of<'a>(
     hold: &'a Hold,
     now: Now,
 ) -> Result<State<'a>> {
-    let (mechanism, plan) = (mechanism_of(&observed.workload)?, hold.require_plan(&observed.workload)?);
+    let mechanism = mechanism_of(&observed.workload)?;
+    let Some(plan) = &hold.plan else {
+        let target = observed.workload.target();
+        return Err(Error::new(ErrorKind::Malformed, format!("the hold of {target} has no plan")));
+    };
     Ok(State::new(mechanism, observed, nodes, hold, plan, now))
 }
 

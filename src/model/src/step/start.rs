@@ -98,10 +98,10 @@ fn continue_plan(
     hold: &Hold,
 ) -> Result<(Hold, Origin), StepOutcome> {
     let workload = &observed.workload;
-    if hold.is_paused() || hold.is_paused_by_another_client(workload) {
+    let is_paused = hold.is_paused() || hold.is_paused_by_another_client(workload);
+    let Some(plan) = hold.plan.clone().filter(|_| !is_paused) else {
         return Err(StepOutcome::Stopped(StopReason::Paused));
-    }
-    let plan = hold.require_plan(workload).map_err(StepOutcome::Error)?.clone();
+    };
     let is_for_live_template = plan.is_for_live_template(workload);
     if options.new_plan {
         let is_held = is_for_live_template && hold.is_strategy_held(workload);

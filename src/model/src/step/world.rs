@@ -38,7 +38,7 @@ impl World {
 
     /// Returns the hold of the plan, if it is readable.
     pub(super) fn hold(&self) -> Option<&Hold> {
-        Hold::of_plan(&self.observed()?.workload).ok().flatten()
+        self.observed()?.workload.held().stored().filter(|hold| hold.has_plan())
     }
 
     /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan.

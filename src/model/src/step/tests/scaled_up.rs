@@ -8,7 +8,7 @@ use crate::api::object::Object;
 use crate::api::pod::Pod;
 use crate::cause::{AllowedRestarts, Cause, CauseId};
 use crate::engine::Now;
-use crate::hold::plan::{BatchFailure, HOLD_ANNOTATION, Hold, PlannedBatch};
+use crate::hold::plan::{BatchFailure, HOLD_ANNOTATION, PlannedBatch};
 use crate::hold::slot::tests::{NOW, held_by_plan};
 use crate::kind::Workload;
 use crate::observation::Observation;
@@ -64,7 +64,7 @@ fn a_batch_that_is_scaled_up_times_out_for_its_own_pods_only() {
             let mut decision = None;
             for minute in 0..20 {
                 let observed = scaled(if minute < scaled_at { 4 } else { replicas }, pods);
-                let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
+                let hold = observed.workload.held().stored().unwrap();
                 let now = Now { elapsed: Duration::from_secs(60 * minute), ..NOW };
                 let state = state_of(&observed, None, hold, now).unwrap();
                 memory.observe(&state);
@@ -88,7 +88,7 @@ fn a_quota_that_refuses_only_the_pods_of_a_scale_up_fails_no_batch() {
     for (is_healthy, expected) in [(true, None), (false, Some("quota-exceeded"))] {
         let pods = [("a", true), ("b", true), ("c", is_healthy), ("d", true)];
         let (observed, quota) = (scaled(8, &pods), [Cause::new(CauseId::QuotaExceeded, "")]);
-        let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
+        let hold = observed.workload.held().stored().unwrap();
         let mut memory = Memory::default();
         let decisions = [0, 60].map(|seconds| {
             let now = Now { elapsed: Duration::from_secs(seconds), ..NOW };
