@@ -13,7 +13,7 @@ use super::values::{
 };
 use crate::error::{Error, Result};
 use crate::model::cause::{AllowedRestarts, CauseId};
-use crate::model::follow::{FollowOptions, Goal, UndoScope};
+use crate::model::follow::{ExpectedImage, FollowOptions, Goal, UndoScope};
 use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration::{self, StartTime};
 use crate::render::output_form::OutputForm;
@@ -66,6 +66,20 @@ pub struct StatusArgs {
     /// ReplicaSet or ControllerRevision, hash:HASH, or a prefix of its digest.
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true, value_parser = RevisionWord::read)]
     revision: Option<RevisionWord>,
+
+    /// Fail unless the live template names this image
+    ///
+    /// Without CONTAINER, any container may have it. IMAGE has a tag or a digest. The flag may be repeated. Each target must name each image. With --wait-for-creation, the command waits for the images as
+    /// for the workloads: a controller may apply later. Another image fails the command with 4.
+    #[arg(long = "image", value_name = "[CONTAINER=]IMAGE", value_parser = ExpectedImage::read, hide_short_help = true)]
+    images: Vec<ExpectedImage>,
+
+    /// Print a line on stderr after so much silence [default: 60s, and 0 on a terminal]
+    ///
+    /// It has the state, the counters and the first cause of each rollout. CI systems end a step that prints nothing. 0 turns it
+    /// off.
+    #[arg(long, value_name = "DURATION", value_parser = duration, hide_short_help = true)]
+    heartbeat: Option<Duration>,
 
     /// Print kubectl's lines on a terminal too, instead of a live display
     ///
@@ -128,6 +142,12 @@ pub struct StatusArgs {
 
     #[command(flatten)]
     undo: UndoOnFailureArgs,
+
+    /// Roll back after --timeout too, and exit with 3
+    ///
+    /// The rollback may take as long again.
+    #[arg(long, requires = "undo_on_failure", requires = "timeout", hide_short_help = true, help_heading = GOAL)]
+    undo_on_timeout: bool,
 
     /// Roll back to this revision [default: the one that served before]
     #[arg(long, value_name = "REVISION", requires = "undo_on_failure", allow_hyphen_values = true, hide_short_help = true, help_heading = GOAL, value_parser = RevisionWord::read)]
@@ -204,12 +224,14 @@ impl StatusArgs {
         self.undo.added_to(FollowOptions {
             goal: self.until.unwrap_or_default(),
             revision: selected(self.revision.as_ref()).cloned(),
+            images: self.images.clone(),
             stable: self.stable,
             wait_held: self.wait_held,
             fail_on: self.fail_on.clone(),
             deadline: self.deadline.filter(|deadline| !deadline.is_zero()),
             undo_to: selected(self.undo_to.as_ref()).cloned(),
             release_since: self.since,
+            undo_on_timeout: self.undo_on_timeout,
             replace_stuck_pods: self.replace_stuck_pods,
             without_logs: !self.logs,
             ..self.timeouts.options()
@@ -221,6 +243,18 @@ const LOGS: &Words<bool> = &[
     ("failed", "Of containers that crashed, or that run and are not ready", true),
     ("never", "None", false),
 ];
+
+impl StatusArgs {
+    /// Returns after how much silence a line says what is awaited; `None` for never. `on_terminal` says that stdout is one.
+    #[must_use]
+    pub fn heartbeat(&self, on_terminal: bool) -> Option<Duration> {
+        let default = if on_terminal { Duration::ZERO } else { HEARTBEAT };
+        Some(self.heartbeat.unwrap_or(default)).filter(|interval| !interval.is_zero())
+    }
+}
+
+/// The default of `--heartbeat` without a terminal.
+const HEARTBEAT: Duration = Duration::from_secs(60);
 
 const GOALS: &Words<Goal> = &[
     ("updated", "The desired number of pods run the current revision", Goal::Updated),

@@ -74,6 +74,14 @@ pub(super) trait Executor<'a, E: Engine> {
     /// Prints one report; with frames only what no frame shows, above the frame.
     fn report(&mut self, engine: &E, report: &E::Report, now: Now, ui: &mut Ui);
 
+    /// Returns after how much silence of the output the executor prints a sign of life, if it prints any.
+    fn heartbeat(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Prints what is awaited, because nothing was printed for a while.
+    fn print_heartbeat(&mut self, _engine: &E, _now: Now, _ui: &mut Ui) {}
+
     /// Whether a report is a result. The last ones are printed below the logs that explain them.
     fn is_result(_report: &E::Report) -> bool {
         false
@@ -217,6 +225,10 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
         while !self.engine.is_finished() || self.must_await_requests() && self.signals < 2 {
             let started = self.started;
             let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
+            let heartbeat = self.executor.heartbeat().map(|interval| {
+                let silence = self.ui.silence().unwrap_or(Duration::MAX).min(started.elapsed());
+                Instant::now() + interval.saturating_sub(silence)
+            });
             let events = tokio::select! {
                 biased;
                 stop = self.stops.next() => vec![LoopEvent::Stop(self.stop(stop))],
@@ -234,6 +246,11 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
                     vec![LoopEvent::Tick { since_answer }]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
+                () = sleep_until(heartbeat.unwrap_or(started)), if heartbeat.is_some() => {
+                    let now = self.now();
+                    self.executor.print_heartbeat(&self.engine, now, self.ui);
+                    Vec::new()
+                }
                 read = next_of(&mut self.requests.reads) => self.events_of(read),
                 changes = next_changes(&mut self.observers) => self.events_of(changes),
             };

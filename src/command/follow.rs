@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::FutureExt;
 use k8s_openapi::jiff::Timestamp;
@@ -41,6 +42,8 @@ pub struct Following<'a> {
     pub names: NameContext<'static>,
     /// The clusters with the workloads to follow: that of the command, or one for each context.
     pub clusters: Vec<FollowedCluster<'a>>,
+    /// After how much silence of the output a line says what is awaited; `None` for never.
+    pub heartbeat: Option<Duration>,
     /// Whether to show each pod: in a live frame, and after the last line.
     pub shows_pods: bool,
     /// The field manager of a rollback.
@@ -291,6 +294,7 @@ pub(super) async fn after_change(
         draws: writer.ui.can_draw() && !plain && request.output == OutputForm::Text,
         names,
         clusters: vec![cluster],
+        heartbeat: None,
         shows_pods: false,
         field_manager: &request.field_manager,
         context,
@@ -372,6 +376,15 @@ impl<'a> Executor<'a, Follower> for FollowSequence<'a> {
                 render::print(one, report, names, shows_pods, now, ui);
             }
         });
+    }
+
+    fn heartbeat(&self) -> Option<Duration> {
+        self.following.heartbeat
+    }
+
+    fn print_heartbeat(&mut self, follower: &Follower, now: Now, ui: &mut Ui) {
+        let all = follower.followed(&self.rollbacks);
+        ui.messages.findings(&render::heartbeat(all, self.following.names, now));
     }
 
     fn is_result((_, report): &(TargetId, Report)) -> bool {

@@ -57,7 +57,7 @@ pub(super) async fn run(request: &StatusArgs, context: &Context<'_>, ui: &mut Ui
                     ui.messages.finding(&Finding::note(Reason::Interrupted, text));
                     return Ok(stop.exit().into());
                 }
-                found = await_creation(scope, limit, context.source, ui) => {
+                found = await_creation(request, scope, limit, context.source, ui) => {
                     let FoundTargets { workloads, outcome, .. } = found?;
                     (vec![(None, context.source, workloads)], outcome)
                 }
@@ -136,6 +136,7 @@ impl StatusArgs {
             draws,
             names,
             clusters,
+            heartbeat: self.heartbeat(ui.terminal().is_some()),
             shows_pods: self.pods,
             field_manager: FIELD_MANAGER,
             context,
@@ -289,12 +290,13 @@ impl<'a> Executor<'a, Follower> for Once<'a> {
 /// The time between two searches. Most users may read a workload, and fewer may watch.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Finds the workloads of a request. Searches again until each named workload exists and at least one is found, for so long
-/// at most.
+/// Finds the workloads of a request. Searches again until each named workload exists, at least one is found, and each names the
+/// images of `--image`, for so long at most.
 ///
 /// # Errors
 /// As [`find_workloads`], and when the API server does not answer.
 async fn await_creation(
+    request: &StatusArgs,
     scope: &TargetScope,
     limit: Duration,
     source: &Source,
@@ -303,7 +305,9 @@ async fn await_creation(
     let end = Instant::now() + limit;
     let awaited = TargetScope { allow_empty: false, ..scope.clone() };
     let finder = TargetFinder::new(scope, source, false)?;
-    let mut is_first = true;
+    let (mut is_first, mut awaited_image) = (true, None);
+    let heartbeat = request.heartbeat(ui.terminal().is_some());
+    let images = request.options().images;
     // A search that has begun may end.
     let last = end + SEARCH_INTERVAL;
     let unanswered = |_| {
@@ -315,15 +319,28 @@ async fn await_creation(
     while Instant::now() < end && ui.can_write() {
         let search = timeout_at(last, finder.search(&awaited, keep(scope))).await.map_err(unanswered)?;
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
-        if search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing) {
+        let is_found =
+            search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing);
+        let lacking = search.workloads.iter().find_map(|workload| {
+            let mismatch = images.iter().find_map(|image| image.mismatch(workload))?;
+            Some(format!("{}: {mismatch}", workload.target()))
+        });
+        if is_found && lacking.is_none() {
             ui.messages.findings(&search.notes);
             return Ok(search);
         }
-        if std::mem::take(&mut is_first) {
+        let is_silent = heartbeat.zip(ui.silence()).is_some_and(|(limit, silence)| silence >= limit);
+        if is_found && (is_silent || awaited_image != lacking) {
+            let wait = |lacking| format!("{lacking}; waiting for up to {}", go_duration::write(limit));
+            ui.messages
+                .findings(lacking.clone().map(|one| Finding::note(Reason::Waiting, wait(one))).as_ref());
+            awaited_image = lacking;
+        } else if !is_found && (is_silent || is_first) {
             let limit = go_duration::write(limit);
             let wait =
                 |missing| Finding::note(Reason::Waiting, format!("{missing} yet; waiting for up to {limit}"));
             search.outcome.all_errors().for_each(|missing| ui.messages.finding(&wait(missing.to_string())));
+            is_first = false;
         }
         sleep_until(end.min(Instant::now() + SEARCH_INTERVAL)).await;
     }

@@ -1,6 +1,7 @@
 //! The interface to the user: results on stdout, live frames, messages on stderr, and questions.
 
 use std::io::{self, Read};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -86,6 +87,12 @@ impl Ui {
         let (input, answer) = read_line(input, 80).await;
         self.input = input;
         matches!(String::from_utf8_lossy(&answer).trim().to_lowercase().as_str(), "y" | "yes")
+    }
+
+    /// Returns for how long neither stream was written; `None` if nothing was written yet.
+    #[must_use]
+    pub fn silence(&self) -> Option<Duration> {
+        [self.out.silence(), self.messages.stream().silence()].into_iter().flatten().min()
     }
 
     /// Whether stdout can still be written. False after a failed write.

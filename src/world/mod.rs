@@ -23,6 +23,7 @@ use process::Processes;
 #[cfg(unix)]
 use tokio::io::Interest;
 use tokio::task::spawn_blocking;
+use tokio::time::Instant;
 #[cfg(unix)]
 use tokio::time::sleep;
 
@@ -176,6 +177,8 @@ impl Terminal {
 #[derive(Clone)]
 pub struct Stream {
     sink: Arc<Mutex<dyn Write + Send>>,
+    /// When it was written last.
+    written: Arc<Mutex<Option<Instant>>>,
     /// The size of the terminal when the stream was created, if it is one.
     terminal: Option<Terminal>,
     /// Whether this is a stream of this process, which a child process can inherit, and whose terminal may be resized.
@@ -185,7 +188,7 @@ pub struct Stream {
 impl Stream {
     /// Creates a stream into `sink`, which is a terminal if a size is given.
     pub fn new(sink: impl Write + Send + 'static, terminal: Option<Terminal>) -> Self {
-        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_inherited: false }
+        Self { sink: Arc::new(Mutex::new(sink)), written: Arc::default(), terminal, is_inherited: false }
     }
 
     fn inherited(sink: impl Write + Send + 'static, is_terminal: bool) -> Self {
@@ -206,6 +209,12 @@ impl Stream {
         async move { if is_inherited { stdout_closed().await } else { std::future::pending().await } }
     }
 
+    /// Returns for how long nothing was written; `None` if nothing was written yet.
+    #[must_use]
+    pub fn silence(&self) -> Option<Duration> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).map(|last| last.elapsed())
+    }
+
     /// Writes `text` unchanged and flushes, so that lines of the two streams keep their order.
     ///
     /// A terminal that is stopped (Ctrl-S) blocks the whole program, and with it the timers and signals of `step`. A thread with a
@@ -219,6 +228,7 @@ impl Stream {
     }
 
     fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
         sink.write_all(bytes)?;
         sink.flush()

@@ -17,7 +17,7 @@ use super::finding::line;
 use super::line::Line;
 use super::message_writer::usable_width;
 use super::revisions;
-use super::state_words::{NameContext, named_line, state_style};
+use super::state_words::{NameContext, named_line, progress, state_style};
 use super::ui::Ui;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
@@ -149,6 +149,34 @@ pub fn note(followed: Followed<'_>, report: &Report, names: NameContext<'_>) -> 
         Report::ReplacesStuckPod(pod) => Finding::info(Reason::StuckPods, replaces_stuck_pod(pod)),
         _ => return None,
     })
+}
+
+/// The targets that a sign of life names.
+const LISTED: usize = 5;
+
+/// Returns what each target without a result waits for: its state and since when, its counters, and its first cause.
+#[must_use]
+pub fn heartbeat<'a>(
+    followed: impl Iterator<Item = Followed<'a>>,
+    names: NameContext<'a>,
+    now: Now,
+) -> Vec<Finding> {
+    let awaited: Vec<_> = followed.filter(|one| one.result().is_none()).collect();
+    let waiting = |text: String| Finding::note(Reason::Waiting, format!("still waiting: {text}"));
+    let target = |one: &Followed<'a>| {
+        let (name, now) =
+            (names.of_target(one.target).name(one.target.workload()), one.target.at(now).server_time);
+        let doing = if one.rollback.is_some() { "rolling back, " } else { "" };
+        let Some(view) = one.target.view(now) else { return waiting(format!("{name}: {doing}not read yet")) };
+        let since = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
+        let (state, counts) = (view.state().word(), progress(view.counts, view.available));
+        let cause =
+            one.target.causes().next().map(|cause| format!("; {}", cause.words())).unwrap_or_default();
+        waiting(format!("{name}: {doing}{state}{since}, {counts}{cause}"))
+    };
+    let more = awaited.len().saturating_sub(LISTED);
+    let more = (more > 0).then(|| waiting(format!("and {more} more")));
+    awaited.iter().take(LISTED).map(target).chain(more).collect()
 }
 
 /// Returns the warning about a grace period that ends after the command, so that its causes fail no rollout.

@@ -226,6 +226,9 @@ fn rollback_finding(followed: Followed<'_>, names: NameContext<'_>) -> Option<Fi
         (None, Some(Outcome::OtherTargetFailed(other))) => {
             Finding::error(Reason::Failed, format!("{other} failed; {name}: {words}"))
         }
+        (None, Some(Outcome::TimedOut(_))) => {
+            Finding::error(Reason::TimedOut, format!("{name} timed out; {words}"))
+        }
         _ => Finding::error(Reason::Failed, format!("{name} failed; {words}")),
     })
 }

@@ -80,7 +80,7 @@ impl Replay {
     /// Runs `status deployment/web` with further arguments. Each line of the transcript starts with the time in
     /// the recording.
     pub async fn status(&self, args: &str) -> Output {
-        let args = format!("status deployment/web -n {} {args}", self.name);
+        let args = format!("status deployment/web -n {} --heartbeat 0 {args}", self.name);
         let client = kube::Client::new(self.cluster.service(), "default");
         let run = Run::of(args.split_whitespace()).at(self.start).timed(self.began);
         run.run_against(client).await

@@ -5,6 +5,8 @@
 mod allowed_restarts;
 mod creation;
 mod github_actions;
+mod heartbeat;
+mod images;
 mod jobs;
 mod late_events;
 mod limits_and_stability;

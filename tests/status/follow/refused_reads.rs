@@ -186,7 +186,7 @@ async fn a_read_that_keeps_failing_is_reported_every_minute() {
     let (cluster, _) = Cluster::simulated().deployment(2, &json!({})).await;
     let refusal = Refusal::with_status(500, "no pods");
     cluster.sim.fault(Fault::on(Requests::of(Verb::List, &PODS), FaultAction::Refuse(refusal)));
-    let output = cluster.status("deployment/web --timeout 3m").await;
+    let output = cluster.status("deployment/web --timeout 3m --heartbeat 0").await;
     output.ends(3);
     assert_eq!(notes(&output).len(), 3, "{}", output.transcript);
     assert!(

@@ -673,3 +673,24 @@ async fn json_reports_the_stuck_pods_that_are_deleted() {
     let receipt = "to take this back: kubectl rollout2 undo statefulset/db -n default --to 2\n";
     assert_eq!(output.stderr, receipt, "{}", output.transcript);
 }
+
+/// A timeout is no failure, unless `--undo-on-timeout` says so. The exit code stays that of a timeout.
+#[tokio::test(start_paused = true)]
+async fn a_timeout_rolls_back_if_it_is_to() {
+    for (flags, exit, image) in [
+        ("--undo-on-failure --timeout 1m", 3, "app:2.0-notready"),
+        ("--undo-on-failure --timeout 1m --undo-on-timeout", 3, "app:1.0"),
+        ("--undo-on-failure=all --timeout 1m --undo-on-timeout", 3, "app:1.0"),
+        ("--undo-on-timeout --timeout 1m", 2, "app:2.0-notready"),
+        ("--undo-on-failure --undo-on-timeout", 2, "app:2.0-notready"),
+    ] {
+        let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
+        cluster.editor().set_image(&web, "app:2.0-notready");
+        let output = cluster.status(&format!("deployment/web {flags}")).await;
+        let template = cluster.sim.store(|store| store.get(&web).unwrap()["spec"]["template"].clone());
+        let found = template["spec"]["containers"][0]["image"].as_str().unwrap();
+        assert_eq!((output.exit, found), (exit, image), "{flags}\n{}", output.transcript);
+        let line = "error: deployment/web timed out; rolled back to revision 1 (now 3)";
+        assert_eq!(output.stderr.contains(line), image == "app:1.0", "{flags}\n{}", output.transcript);
+    }
+}

@@ -16,6 +16,7 @@
 //! that an older observation must not decide. A missed event can therefore delay an outcome, and never change it.
 
 mod cause_ledger;
+mod expected_image;
 mod judge;
 mod memory;
 mod options;
@@ -30,6 +31,7 @@ mod tests;
 
 pub(super) use cause_ledger::CauseLedger;
 
+pub use expected_image::ExpectedImage;
 pub use options::{FollowOptions, Goal, UndoScope};
 pub use report::{CauseChange, FollowRequest, Outcome, Report, RolloutFailure, TargetResult};
 pub use start_state::{NoRollback, RELEASE_AGE, StartState};

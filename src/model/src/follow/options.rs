@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::expected_image::ExpectedImage;
 use crate::api::managed_fields::last_author_since;
 use crate::api::patch::FieldPath;
 use crate::api::pod::Pod;
@@ -192,6 +193,8 @@ pub struct FollowOptions {
     pub stable: Option<Duration>,
     /// The expected revision (`--revision`).
     pub revision: Option<RevisionWord>,
+    /// The images that the live template has to name (`--image`).
+    pub images: Vec<ExpectedImage>,
     /// Whether the template of the workload as it was found is the expected one: this process has
     /// just written it.
     pub expect_found_template: bool,
@@ -212,6 +215,8 @@ pub struct FollowOptions {
     /// Since when a rollout that is complete when following begins is the release that a failure rolls back (`--since`); by
     /// default [`RELEASE_AGE`](super::RELEASE_AGE).
     pub release_since: Option<StartTime>,
+    /// Whether the timeout rolls back too (`--undo-on-timeout`).
+    pub undo_on_timeout: bool,
     /// Whether to delete pods that block the rollback of a StatefulSet.
     pub replace_stuck_pods: bool,
     /// Whether to read no container logs (`--logs never`).

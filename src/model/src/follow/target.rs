@@ -329,6 +329,12 @@ impl FollowedTarget {
             deadline: self.options().deadline_for(&written),
             undo_on_failure: None,
             undo_to: None,
+            images: Vec::new(),
+            // The time for the rollout has passed: the rollback has as much again.
+            timeout: self
+                .options()
+                .timeout
+                .map(|limit| if self.options().undo_on_timeout { limit * 2 } else { limit }),
             ..self.options().clone()
         };
         let mut observation = self.observation.take();
@@ -409,8 +415,9 @@ impl FollowedTarget {
         let Self { observation, memory, options, warnings, effects, .. } = self;
         let Some(observation) = observation else { return Judgement::Waiting(None) };
         let compared = memory.expected.as_mut().map(|expected| expected.compare(observation, options.once));
+        let lacking = options.images.iter().find_map(|image| image.mismatch(&observation.workload));
         let revision = match compared.unwrap_or(Ok(RevisionMatch::Expected)) {
-            Ok(revision) => revision,
+            Ok(revision) => lacking.map_or(revision, RevisionMatch::Replaced),
             Err(error) => return Judgement::Decided(Outcome::Unreadable(error)),
         };
         let verdict = verdict(observation);

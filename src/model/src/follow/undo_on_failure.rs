@@ -93,18 +93,27 @@ impl<'a> Followed<'a> {
 }
 
 impl FollowedTarget {
-    /// Returns the start state to roll back to after a failure, and the label of its stable revision. `None` if the outcome is
-    /// no failure, and without `--undo-on-failure`.
+    /// Returns the start state to roll back to after a failure, or a timeout with `--undo-on-timeout`, and the label of its stable
+    /// revision. `None` after another outcome, and without `--undo-on-failure`.
     pub(super) fn rollback_after_failure(
         &self,
         outcome: &Outcome,
     ) -> Option<Result<(StartState, String), NoRollback>> {
-        self.options().undo_on_failure.filter(|_| matches!(outcome, Outcome::Failed(_)))?;
+        self.options().undo_on_failure.filter(|_| self.is_failure(outcome))?;
         // `--until old-gone` waits longer than for a complete rollout. A container in a crash loop is ready for a moment.
         let is_complete = self.observation().is_some_and(is_complete_and_ready)
             && !self.memory.causes.active().any(|cause| cause.id.ends_container());
         let rollback = self.rollback_after(outcome);
         Some(rollback.and_then(|to| if is_complete { Err(NoRollback::Complete) } else { Ok(to) }))
+    }
+
+    /// Whether an outcome is one that `--undo-on-failure` rolls back.
+    fn is_failure(&self, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Failed(_) => true,
+            Outcome::TimedOut(_) => self.options().undo_on_timeout,
+            _ => false,
+        }
     }
 
     /// Ends the target if it is rolled back because another one failed, with `--undo-on-failure=all`. A target that is no part
@@ -128,7 +137,7 @@ impl FollowedTarget {
         let is_failure = |result: &TargetResult| {
             let is_complete_or_another =
                 matches!(result.no_rollback, Some(NoRollback::OtherRollout | NoRollback::Complete));
-            matches!(result.outcome, Outcome::Failed(_)) && !is_complete_or_another
+            self.is_failure(&result.outcome) && !is_complete_or_another
         };
         is_all && self.result().is_some_and(is_failure)
     }
