@@ -23,7 +23,15 @@ pub(super) struct Memory {
     pub(super) causes: CauseLedger,
     pub(super) progress: ProgressClock,
     pub(super) stability: Stability,
-    pub(super) status: ReportedStatus,
+    /// The verdict and the counters, as they were reported last.
+    pub(super) verdict: Option<Verdict>,
+    counts: Counts,
+    /// What the follower waits for.
+    waiting_for: Option<String>,
+    /// The lines that were printed since the last progress, and the last one before it.
+    printed: Vec<Verdict>,
+    /// Whether the present line is not the one that was printed last.
+    is_line_withheld: bool,
     eta: EtaEstimator,
 }
 
@@ -33,7 +41,7 @@ impl Memory {
         Self { expected, ..Self::default() }
     }
 
-    /// Records an observation.
+    /// Records an observation. After progress each line may be printed again.
     pub(super) fn observe(
         &mut self,
         observation: &Observation,
@@ -41,7 +49,11 @@ impl Memory {
         options: &FollowOptions,
         now: Now,
     ) {
+        let before = self.progress.last_progress();
         self.progress.record(&observation.workload, now.elapsed);
+        if self.progress.last_progress() != before {
+            self.printed.drain(..self.printed.len().saturating_sub(1));
+        }
         self.stability.observe(goal == GoalState::Reached, observation, options, now);
         self.eta.record(observation, now);
     }
@@ -52,15 +64,18 @@ impl Memory {
         if let Some(left) = self.stability.time_left(now) {
             return Some(left);
         }
-        let verdict = self.status.shown_verdict.as_ref();
-        let is_progressing = verdict.is_some_and(|verdict| verdict.state == RolloutState::Progressing);
+        let is_progressing =
+            self.verdict.as_ref().is_some_and(|verdict| verdict.state == RolloutState::Progressing);
         let needs_a_fix = self.causes.active().any(Cause::needs_a_fix);
         self.eta.time_left(now).filter(|_| is_progressing && !needs_a_fix)
     }
 
     /// Reports the verdict, the counters and the causes, as far as they changed. A cause that shows that the rollout is stuck
-    /// changes the verdict that is shown, but the status is reported first. Scripts wait for kubectl's line of success, so while
-    /// a success is uncertain, the line is withheld until the result.
+    /// changes the verdict that is shown, but the status is reported first.
+    ///
+    /// The line is that of the verdict by the counters. It is printed once after each progress, because crashing or rejected
+    /// pods can change the counters many times a second. Scripts wait for kubectl's line of success, so while a success is
+    /// uncertain, the line is withheld until the result.
     pub(super) fn report(
         &mut self,
         observation: &Observation,
@@ -75,13 +90,16 @@ impl Memory {
         } else {
             Effects::default()
         };
-        let status = self.status.record(
-            verdict_by_counters,
-            stuck_if(verdict_by_counters.clone(), self.causes.active(), now.server_time),
-            observation.workload.counts(),
-            self.progress.last_progress(),
-            withholds_line,
-        );
+        let verdict = stuck_if(verdict_by_counters.clone(), self.causes.active(), now.server_time);
+        let counts = observation.workload.counts();
+        let prints_line = !withholds_line && !self.printed.contains(verdict_by_counters);
+        if prints_line {
+            self.printed.push(verdict_by_counters.clone());
+        }
+        self.is_line_withheld = self.printed.last() != Some(verdict_by_counters);
+        let has_changed = prints_line || self.verdict.as_ref() != Some(&verdict) || self.counts != counts;
+        (self.verdict, self.counts) = (Some(verdict.clone()), counts);
+        let status = has_changed.then_some(Report::Status { verdict, prints_line });
         Effects { reports: status.into_iter().chain(causes.reports).collect(), tasks: causes.tasks }
     }
 
@@ -115,7 +133,7 @@ impl Memory {
             Some(manager) => manager,
             None => "another client",
         };
-        self.status.waiting_report(format!("{to} replicas; {by} changed them from {from}"))
+        self.waiting_report(format!("{to} replicas; {by} changed them from {from}"))
     }
 
     /// Returns what is left to report and to read before an outcome. When the goal is reached, these are the causes that are
@@ -135,9 +153,17 @@ impl Memory {
             _ => return Effects::default(),
         };
         let causes = causes.into_iter().map(|cause| Report::Cause { cause, change });
-        let last_line = self.status.last_line().filter(|_| *outcome == Outcome::Reached);
+        let verdict = self.verdict.clone().filter(|_| self.is_line_withheld && *outcome == Outcome::Reached);
+        let last_line = verdict.map(|verdict| Report::Status { verdict, prints_line: true });
         let logs = if *outcome == Outcome::Reached { Vec::new() } else { self.causes.take_logs_before_due() };
         Effects { reports: causes.chain(last_line).collect(), tasks: requests(logs, options) }
+    }
+
+    /// Returns a report of what the follower waits for, unless it was the last one.
+    pub(super) fn waiting_report(&mut self, reason: String) -> Option<Report> {
+        let is_new = self.waiting_for.as_ref() != Some(&reason);
+        self.waiting_for = Some(reason.clone());
+        is_new.then_some(Report::Waiting(reason))
     }
 
     /// Returns when elapsed time alone changes a decision about the rollout.
@@ -150,70 +176,4 @@ impl Memory {
 fn requests(logs: Vec<LogRef>, options: &FollowOptions) -> Vec<FollowRequest> {
     let logs = if options.without_logs { Vec::new() } else { logs };
     logs.into_iter().map(FollowRequest::ReadLog).collect()
-}
-
-/// The status of a target that was reported last, and its lines since its last progress.
-#[derive(Debug, Default)]
-pub(super) struct ReportedStatus {
-    /// The verdict, as it was shown last.
-    pub(super) shown_verdict: Option<Verdict>,
-    counts: Counts,
-    /// What the follower waits for.
-    waiting_for: Option<String>,
-    /// The lines that were printed since the last progress, and the last one before it.
-    printed: Vec<Verdict>,
-    /// When the rollout last progressed.
-    last_progress: Duration,
-    /// Whether the present line is not the one that was printed last.
-    is_line_withheld: bool,
-}
-
-impl ReportedStatus {
-    /// Records a status, and returns a report if something changed. The line is that of the verdict by the counters, and is
-    /// printed once after each progress. While a success is uncertain, the line is withheld until the result.
-    fn record(
-        &mut self,
-        verdict_by_counters: &Verdict,
-        shown_verdict: Verdict,
-        counts: Counts,
-        last_progress: Duration,
-        withholds_line: bool,
-    ) -> Option<Report> {
-        let prints_line = !withholds_line && self.is_line_new(verdict_by_counters, last_progress);
-        if prints_line {
-            self.printed.push(verdict_by_counters.clone());
-        }
-        self.is_line_withheld = self.printed.last() != Some(verdict_by_counters);
-        let has_changed =
-            prints_line || self.shown_verdict.as_ref() != Some(&shown_verdict) || self.counts != counts;
-        (self.shown_verdict, self.counts) = (Some(shown_verdict), counts);
-        self.report(prints_line).filter(|_| has_changed)
-    }
-
-    /// Returns the last verdict with its line, if that was withheld.
-    fn last_line(&self) -> Option<Report> {
-        self.report(true).filter(|_| self.is_line_withheld)
-    }
-
-    /// Returns a report of what the follower waits for, unless it was the last one.
-    pub(super) fn waiting_report(&mut self, reason: String) -> Option<Report> {
-        let is_new = self.waiting_for.as_ref() != Some(&reason);
-        self.waiting_for = Some(reason.clone());
-        is_new.then_some(Report::Waiting(reason))
-    }
-
-    fn report(&self, prints_line: bool) -> Option<Report> {
-        let verdict = self.shown_verdict.clone()?;
-        Some(Report::Status { verdict, prints_line })
-    }
-
-    /// Whether a line was not printed since the last progress. Crashing or rejected pods can change the counters many times a
-    /// second.
-    fn is_line_new(&mut self, line: &Verdict, last_progress: Duration) -> bool {
-        if last_progress != self.last_progress {
-            self.printed.drain(..self.printed.len().saturating_sub(1));
-            self.last_progress = last_progress;
-        }
-        !self.printed.contains(line)
-    }
 }

@@ -185,7 +185,7 @@ impl FollowedTarget {
     /// Returns the verdict that was reported last.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
-        self.memory.status.shown_verdict.as_ref()
+        self.memory.verdict.as_ref()
     }
 
     /// Returns the causes that were reported, are not gone and that its verdict does not contradict, most important first.
@@ -451,7 +451,7 @@ impl FollowedTarget {
             report(memory, [true, false]);
         }
         if let Judgement::Waiting(Some(why)) = &judgement {
-            effects.reports.extend(memory.status.waiting_report(why.clone()));
+            effects.reports.extend(memory.waiting_report(why.clone()));
         }
         if awaits_warnings { Judgement::Waiting(None) } else { judgement }
     }
