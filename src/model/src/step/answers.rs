@@ -116,7 +116,7 @@ impl Stepper {
             return false;
         }
         if self.unrefreshed_since.take().is_some()
-            && let Some(state) = self.cluster.state(self.memory.is_forced, now)
+            && let Some(state) = self.cluster.state(self.memory.batch.is_forced, now)
         {
             self.memory.stall.continue_after_outage(state.batch_limit());
         }

@@ -72,7 +72,7 @@ impl Engine for Stepper {
     fn apply(&mut self, event: LoopEvent<Reply>, now: Now) -> Effects<StepReport, Request> {
         let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
-        let state = cluster.state(self.memory.is_forced, now);
+        let state = cluster.state(self.memory.batch.is_forced, now);
         self.observe(state.as_ref(), now);
         self.proceed(is_fresh, state.as_ref(), now);
         self.due = self.next_due(state.as_ref(), now);
@@ -157,7 +157,7 @@ impl Stepper {
         let planned = || Some(prepare_plan(&self.options, observed).ok()?.0);
         let hold = self.cluster.last_hold.as_deref().cloned().or_else(planned)?;
         let mut state = state_of(observed, self.cluster.nodes.as_deref(), &hold, now).ok()?;
-        state.is_forced = self.memory.is_forced;
+        state.is_forced = self.memory.batch.is_forced;
         Some(plan_view(&state, &self.memory))
     }
 

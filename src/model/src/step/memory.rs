@@ -41,8 +41,6 @@ pub(super) struct Memory {
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
-    /// Whether `--force` began the batch in progress.
-    pub(super) is_forced: bool,
     /// The reported causes, and since when each fatal one lasts.
     pub(super) causes: CauseLedger,
     /// When the rollout last progressed. The grace period of a refusal begins again then.
@@ -63,6 +61,8 @@ pub(super) struct Memory {
 /// What a process knows of the last batch that began.
 #[derive(Debug, Default)]
 pub(super) struct BatchMemory {
+    /// Whether `--force` began it, and it is in progress.
+    pub(super) is_forced: bool,
     pub(super) check: CheckMemory,
     /// When the last wave of deletions was sent.
     pub(super) last_wave: Option<Duration>,
@@ -96,8 +96,7 @@ impl Memory {
     /// Records that a batch is stored.
     pub(super) fn record_begun(&mut self, batch: Option<&PlannedBatch>, is_forced: bool) {
         self.batches.extend(batch.cloned());
-        self.is_forced = is_forced;
-        (self.batch, self.stall) = (BatchMemory::default(), Stall::default());
+        (self.batch, self.stall) = (BatchMemory { is_forced, ..BatchMemory::default() }, Stall::default());
         (self.skip_soak, self.force) = (false, false);
     }
 
@@ -105,7 +104,6 @@ impl Memory {
     pub(super) fn record_finished(&mut self) {
         self.batch = BatchMemory { is_finished_here: true, ..BatchMemory::default() };
         self.stall = Stall::default();
-        self.is_forced = false;
     }
 
     /// Records the slots of an observation: which ones are healthy, whether any pod is being replaced, and the soak.
