@@ -19,6 +19,10 @@ pub(super) fn effect_lines(effect: &Effect) -> Vec<Line> {
     let mut lines = vec![Line::styled(style, format!("  {line}"))];
     let details = effect.update.as_ref().and_then(update_details);
     lines.extend(details.into_iter().chain(pace(effect)).map(|words| Line::of(format!("  {words}"))));
+    if effect.resized > 0 {
+        let words = format!("  resets the resources of {} resized in place", pods(effect.resized));
+        lines.push(Line::styled(Style::Warning, words));
+    }
     if !effect.removed.is_empty() {
         let removed =
             effect.pods.describe(names(&effect.removed)).unwrap_or_else(|| pods(effect.removed.len()));
@@ -216,6 +220,7 @@ mod tests {
         effect_line(&Effect {
             wanted,
             replaced: replaced.map(owned),
+            resized: 0,
             already,
             removed: Vec::new(),
             held: owned(held),
@@ -277,6 +282,7 @@ mod tests {
             let effect = Effect {
                 wanted: 3,
                 replaced: None,
+                resized: 0,
                 already: 0,
                 removed: Vec::new(),
                 held: Vec::new(),

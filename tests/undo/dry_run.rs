@@ -238,3 +238,31 @@ fn pause_and_resume_show_their_effect_on_the_pods() {
          deployment.apps/paused resumed (dry run)\n"
     );
 }
+
+/// The template keeps the resources that it had, and the pods have those that a client gave them.
+#[test]
+fn pods_that_were_resized_in_place_are_counted() {
+    use crate::status::objects::{pod, revision, workload};
+    let resized = json!({"metadata": {"managedFields": [{"manager": "vpa", "subresource": "resize"}]}});
+    for (count, line) in [
+        (0, ""),
+        (1, "  resets the resources of 1 pod resized in place\n"),
+        (2, "  resets the resources of 2 pods resized in place\n"),
+    ] {
+        let pods = (0..3).map(|index| {
+            let pod = pod("Deployment", &format!("web-2-{index}"), 2);
+            if index < count { merged(pod, &resized) } else { pod }
+        });
+        let items: Vec<_> = [workload("Deployment"), revision("Deployment", 1), revision("Deployment", 2)]
+            .into_iter()
+            .chain(pods)
+            .collect();
+        let snapshot = json!({"kind": "List", "items": items}).to_string();
+        for verb in ["undo", "restart"] {
+            let args = [verb, "deployment/web", "-n", "n", "--dry-run=client", "--from", "-"];
+            let output = Run::of(args).stdin(snapshot.clone()).run();
+            output.ends(0).prints(line);
+            assert_eq!(output.stdout.contains("resized in place"), count > 0, "{}", output.transcript);
+        }
+    }
+}

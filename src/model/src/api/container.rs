@@ -202,6 +202,17 @@ pub fn declared_container<'a>(template: &'a Value, name: &str) -> Option<&'a Val
 /// How long after the grace period of its pod a container that is restarted by a resize ends, at most.
 const RESIZE_MARGIN: SignedDuration = SignedDuration::from_secs(30);
 
+/// Returns the managed fields of the clients that resized a pod in place.
+fn resizes(pod: &Value) -> impl Iterator<Item = &Value> {
+    let managed = value_at(pod, "/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
+    managed.filter(|entry| text(entry, "subresource") == "resize")
+}
+
+/// Whether a client resized a pod in place.
+pub(super) fn was_resized(pod: &Value) -> bool {
+    resizes(pod).next().is_some()
+}
+
 /// Whether the latest termination of a container follows from a resize of its pod. Only the managed fields have the time of a
 /// resize, because the generation counts every change of the spec.
 fn restarted_by_resize(pod: &Value, container: &Container) -> bool {
@@ -218,9 +229,7 @@ fn restarted_by_resize(pod: &Value, container: &Container) -> bool {
     }
     let grace = value_at(pod, "/spec/terminationGracePeriodSeconds").and_then(Value::as_i64).unwrap_or(30);
     let limit = SignedDuration::from_secs(grace).saturating_add(RESIZE_MARGIN);
-    let managed = value_at(pod, "/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
-    let mut resizes = managed.filter(|entry| text(entry, "subresource") == "resize");
-    resizes.any(|entry| {
+    resizes(pod).any(|entry| {
         let requested = time(entry, "time");
         requested
             .is_some_and(|at| Some(at) >= *started && at <= *finished && finished.duration_since(at) <= limit)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::container::{Container, ContainerState};
+use super::container::{Container, ContainerState, was_resized};
 use super::object::{Condition, Object};
 
 /// The fields of a pod that rollouts depend on. The rest is dropped, because ten thousand pods as
@@ -60,6 +60,8 @@ pub struct Pod {
     /// The condition `PodReadyToStartContainers`: its volumes are mounted and its sandbox has a network.
     /// Kubelets before 1.29 do not write it.
     pub sandbox: Condition,
+    /// Whether a client resized it in place: a field manager wrote through the subresource `resize`.
+    pub resized: bool,
     /// The update in place, for pods of controllers that update in place.
     pub in_place_update: Option<InPlaceUpdate>,
     /// The containers, init containers first.
@@ -95,6 +97,7 @@ impl Pod {
             node_is_lost: false,
             scheduling: Condition::read(object, "PodScheduled").unwrap_or_default(),
             sandbox: Condition::read(object, "PodReadyToStartContainers").unwrap_or_default(),
+            resized: was_resized(object.json()),
             in_place_update: InPlaceUpdate::read(object),
             containers: Container::all_of(object.json()),
         }

@@ -22,6 +22,8 @@ pub struct Effect {
     /// The pods that are replaced, in the order of the controller if it has one; none if pods
     /// cannot be read.
     pub replaced: Option<Vec<String>>,
+    /// How many of the pods that others replace were resized in place. Their resources are lost.
+    pub resized: usize,
     /// How many pods run the target revision already.
     pub already: usize,
     /// The pods that scaling down removes, so that they are not replaced. Of interchangeable pods, which ones is not
@@ -127,6 +129,9 @@ impl Effect {
         let may_stay = after.has_pod_update_policy();
         let update = may_stay.then(|| UpdatedPods::of(&replaced, observation, after));
         held.sort_by_key(|pod| (strategy::partition_index(after, &pod.name), &pod.node, &pod.name));
+        // A controller that updates pods in place keeps their resources, unless the template changes them.
+        let is_in_place = update.as_ref().is_some_and(|update| update.in_place > 0);
+        let resized = replaced.iter().filter(|pod| pod.resized && !is_in_place).count();
         let pods = after.kind().pods();
         let keeps_all = matches!(held_by, Some(HeldBy::Paused | HeldBy::OnDelete));
         let may_replace = !replaced.is_empty() || (observation.pods.is_none() && !keeps_all);
@@ -135,6 +140,7 @@ impl Effect {
         Self {
             wanted: after.wanted(),
             replaced: observation.pods.is_some().then(|| names(replaced)),
+            resized,
             already: already.len(),
             removed: names(removed),
             held: names(held),

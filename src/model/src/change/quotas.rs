@@ -202,6 +202,7 @@ mod tests {
             let effect = Effect {
                 wanted: 3,
                 replaced: Some(replaced.iter().map(|&name| name.to_owned()).collect()),
+                resized: 0,
                 already,
                 removed: Vec::new(),
                 held: Vec::new(),
