@@ -42,6 +42,13 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "TIME", conflicts_with = "revision", value_parser = start_time)]
     pub since: Option<StartTime>,
 
+    /// With --since, print a note for a ticket: only what is in trouble, or was undone since then
+    ///
+    /// In Markdown: what changed before and by whom, the cause with the line of its log, what serves, what was done, and the
+    /// command that takes it back. With -o json or yaml the document of --since has only these workloads.
+    #[arg(long, requires = "since")]
+    pub incident: bool,
+
     /// The output format
     ///
     /// markdown is the table for a ticket or a chat. json contains the facts of the table in one document, and jsonpath=TEMPLATE,
@@ -70,6 +77,7 @@ Examples:
   kubectl rollout2 history --since 1h -A
   kubectl rollout2 history --since 1h --contexts 'prod-*'
   kubectl rollout2 history deployment/web --since 14:10 -o markdown
+  kubectl rollout2 history --since 1h -A --incident
   kubectl rollout2 history asts/db
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 

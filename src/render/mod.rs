@@ -13,6 +13,7 @@ mod fit_width;
 mod frame;
 pub mod history;
 pub mod hold;
+pub mod incident;
 pub mod job_summary;
 pub mod json;
 pub mod line;

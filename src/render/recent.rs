@@ -18,12 +18,13 @@ use super::status::started_before;
 use super::table::TableLayout;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Role;
+use crate::model::observation::{Observation, Role};
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::text::plural::{first_of, joined, plural};
 use crate::model::view::RolloutView;
 use crate::model::view::history::{ConfigurationChange, RecentRollout};
+use crate::model::view::incident::Incident;
 
 /// What changed in a cluster since a time.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ pub struct RecentChanges<'a> {
     /// The rollouts, newest first.
     pub rollouts: Vec<RecentRollout<'a>>,
     /// The ConfigMaps and Secrets that changed, newest first.
-    pub configuration: &'a [ConfigurationChange],
+    pub configuration: Vec<&'a ConfigurationChange>,
     /// The ConfigMaps and Secrets whose metadata has no time of a change.
     pub undated: &'a [Configuration],
     /// The time asked for, by the clock of the cluster.
@@ -136,7 +137,8 @@ impl ChangedContexts<'_> {
             let rollouts = plural(rollouts().count(), "rollout");
             changed.push(format!("{rollouts} of {}", plural(workloads.len(), "workload")));
         }
-        changed.extend(by_kind(self.changes.iter().flat_map(|one| one.configuration).map(|one| &one.object)));
+        changed
+            .extend(by_kind(self.changes.iter().flat_map(|one| &one.configuration).map(|one| &one.object)));
         let changed = if changed.is_empty() { "no rollout".to_owned() } else { joined(&changed, "and") };
         let since = self.changes.first().map(|first| format!(" since {}", in_utc(first.since, first.now)));
         let undated = by_kind(self.changes.iter().flat_map(|one| one.undated));
@@ -179,6 +181,18 @@ impl ChangedContexts<'_> {
 }
 
 impl RecentChanges<'_> {
+    /// Keeps what belongs to workloads that are in trouble or whose rollout was undone.
+    pub fn keep_incidents(&mut self, observed: &[Observation]) {
+        let uid = |workload: &Workload| workload.object().uid().to_owned();
+        let of = |one| Incident::of(one, &self.rollouts, &self.configuration, self.now);
+        let kept: BTreeSet<_> =
+            observed.iter().filter_map(of).map(|one| uid(&one.observed.workload)).collect();
+        self.rollouts.retain(|one| kept.contains(&uid(&one.observed.workload)));
+        let is_kept =
+            |one: &&ConfigurationChange| one.readers.iter().any(|reader| kept.contains(&uid(reader)));
+        self.configuration.retain(is_kept);
+    }
+
     /// Returns the row of each change, with its age.
     fn rows(&self, layout: TableLayout<'_>) -> Vec<(SignedDuration, Vec<Line>)> {
         let rollouts = self.rollouts.iter();
@@ -208,7 +222,7 @@ impl RecentChanges<'_> {
         let item = |one: &ConfigurationChange| {
             (self.age_of(one.change.time), self.with_context(configuration_json(one)))
         };
-        self.configuration.iter().map(item).collect()
+        self.configuration.iter().copied().map(item).collect()
     }
 
     /// Adds the context, if there are several.
@@ -272,7 +286,7 @@ impl RecentChanges<'_> {
 }
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
-fn changes_of(rollout: &RecentRollout<'_>) -> String {
+pub(super) fn changes_of(rollout: &RecentRollout<'_>) -> String {
     let summary = rollout.changes();
     let changes = change_words(summary.as_deref(), rollout.used.revision, rollout.is_first());
     let back = match rollout.used.was {

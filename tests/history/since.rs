@@ -303,3 +303,44 @@ fn nothing_found_is_an_error_and_an_empty_document() {
     output.ends(0);
     assert_eq!(serde_json::from_str::<Value>(&output.stdout).unwrap()["items"], json!([]));
 }
+
+/// One Deployment crashes after a ConfigMap changed, another one was undone, and a third one was never in trouble.
+#[tokio::test(start_paused = true)]
+async fn an_incident_note_has_what_was_in_trouble() {
+    let cluster = crate::status::stale_configuration::reading().await;
+    let editor = cluster.editor();
+    let [api, shop] =
+        ["api", "shop"].map(|name| editor.create_workload(&DEPLOYMENTS, name, &json!({"replicas": 2})));
+    cluster.advance(3600).await;
+    let set = |key: &Key, manager: &str, image: &str| {
+        editor.patch_as(manager, Format::Strategic, key, &container(&json!({"image": image})));
+    };
+    let config = key(&simcluster::resource::CONFIGMAPS, "web-config");
+    editor.patch_as("kubectl-edit", Format::Strategic, &config, &json!({"data": {"a": "2"}}));
+    cluster.advance(60).await;
+    set(&key(&DEPLOYMENTS, "web"), "helm", "app:3.0-crash");
+    set(&api, "argocd-controller", "app:2.0-bad");
+    set(&shop, "kubectl-set", "app:2.0");
+    cluster.advance(120).await;
+    cluster.run("undo deployment/api").await.ends(0);
+    cluster.advance(60).await;
+    cluster.sim.forget_requests();
+    let output = cluster.run("history --since 10m --incident").await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    insta::assert_snapshot!(output.stdout);
+    let logs = cluster.lines().iter().filter(|line| line.ends_with("/log")).count();
+    assert_eq!(logs, 1, "{:?}", cluster.lines());
+    let output = cluster.run("history --since 10m --incident -o json").await;
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
+    let names: std::collections::BTreeSet<_> = document["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["workload"]["name"])
+        .map(Value::to_string)
+        .collect();
+    assert_eq!(names.into_iter().collect::<Vec<_>>(), ["\"api\"", "\"web\""]);
+    assert_eq!(document["configuration"].as_array().unwrap().len(), 1);
+    let output = cluster.run("history --since 1s --incident deployment/shop").await;
+    output.ends(0).prints("No rollout was in trouble since ");
+}

@@ -1,8 +1,11 @@
 //! `history --since`: the rollouts that began since a time, and the ConfigMaps and Secrets that changed since then.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::jiff::Timestamp;
 
 use crate::cli::history::HistoryArgs;
+use crate::cluster::concurrent::concurrently;
 use crate::cluster::configuration::changed_configuration;
 use crate::cluster::objects::read::{Parts, read_all};
 use crate::cluster::source::{Source, in_context};
@@ -14,14 +17,18 @@ use crate::command::targets::{FoundTargets, TargetFinder};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::api::managed_fields::last_template_author;
+use crate::model::cause::container_logs::{LogLines, LogRef};
+use crate::model::cause::last_lines_without_secrets;
 use crate::model::finding::{Finding, Reason};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::NamedConfiguration;
 use crate::model::text::go_duration::StartTime;
 use crate::model::view::history::{ConfigurationChanges, recent_rollouts, sort_recent};
+use crate::model::view::incident::Incident;
 use crate::model::view::is_unchanged_since;
 use crate::render::history::not_a_revision_yet;
+use crate::render::incident;
 use crate::render::recent::{ChangedContexts, RecentChanges};
 use crate::render::ui::Ui;
 
@@ -33,11 +40,12 @@ pub(in crate::command) async fn run(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let scope = &context.inputs.scope;
+    let with_logs = request.incident && !request.output.is_document();
     let (mut contexts, mut all, mut outcome) = (Vec::new(), Vec::new(), CommandOutcome::default());
     if context.contexts.is_empty() {
-        all.push((None, read(scope, start, context.source).await?));
+        all.push((None, read(scope, start, with_logs, context.source).await?));
     } else {
-        let read = async |source| read(scope, start, source).await;
+        let read = async |source| read(scope, start, with_logs, source).await;
         for (mut one, recent) in read_each(context.contexts, request.output.is_document(), read).await {
             if let Some(mut recent) = recent {
                 let errors = &mut recent.outcome.errors;
@@ -55,9 +63,10 @@ pub(in crate::command) async fn run(
             outcome.errors.push(nothing_found(contexts.len()));
         }
     }
-    let (mut observed, mut places) = (Vec::new(), Vec::new());
+    let (mut observed, mut places, mut logs) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (name, recent) in all {
         let Recent { since, now, observations, configuration, outcome: of_source, notes, .. } = recent;
+        logs.extend(recent.logs);
         match &name {
             None => {
                 ui.messages.findings(&notes);
@@ -78,9 +87,19 @@ pub(in crate::command) async fn run(
             observed.iter().flat_map(|observed| recent_rollouts(observed, *since, *now)).collect();
         sort_recent(&mut rollouts);
         let (configuration, undated) = sorted;
+        let configuration = configuration.iter().collect();
         RecentChanges { context: name.as_deref(), rollouts, configuration, undated, since: *since, now: *now }
     });
-    let changes: Vec<_> = changes.collect();
+    let mut changes: Vec<_> = changes.collect();
+    if request.incident && !request.output.is_document() {
+        ui.out_text(&incident_note(&observed, &changes, &logs));
+        return Ok(outcome);
+    }
+    if request.incident {
+        for (one, observed) in changes.iter_mut().zip(&observed) {
+            one.keep_incidents(observed);
+        }
+    }
     let local_time = context.world.clock.now();
     let merged = ChangedContexts { contexts: &contexts, changes: &changes, local_time };
     if request.output.is_document() {
@@ -93,12 +112,47 @@ pub(in crate::command) async fn run(
     Ok(outcome)
 }
 
+/// Returns the note about all workloads that are in trouble or were undone.
+fn incident_note(
+    observed: &[Vec<Observation>],
+    changes: &[RecentChanges<'_>],
+    logs: &BTreeMap<String, LogLines>,
+) -> String {
+    let incidents = changes.iter().zip(observed).flat_map(|(changes, observed)| {
+        let of = |observed| Incident::of(observed, &changes.rollouts, &changes.configuration, changes.now);
+        observed.iter().filter_map(of).map(|incident| (changes.context, incident))
+    });
+    let since = changes.iter().map(|one| one.since).min().unwrap_or_default();
+    incident::note(&incidents.collect::<Vec<_>>(), logs, since)
+}
+
+/// How many logs an incident note reads at most. Each takes a request.
+const MOST_LOGS: usize = 10;
+
+/// Reads the logs of the containers that are broken, by the uid of their workload.
+async fn read_logs(observations: &[Observation], source: &Source) -> BTreeMap<String, LogLines> {
+    let Source::Cluster(cluster) = source else { return BTreeMap::new() };
+    let now = source.now();
+    let broken = observations.iter().filter_map(|observed| {
+        let log = LogRef::of(Incident::of(observed, &[], &[], now)?.cause()?)?;
+        Some((observed, log))
+    });
+    let read = broken.take(MOST_LOGS).map(async |(observed, log)| {
+        let log = cluster.log_lines(observed.workload.object().namespace(), log).await?;
+        let lines = last_lines_without_secrets(Some(observed), &log.lines);
+        Some((observed.workload.object().uid().to_owned(), LogLines { lines, ..log }))
+    });
+    concurrently(read).await.into_iter().flatten().collect()
+}
+
 /// What was read of one source.
 struct Recent {
     since: Timestamp,
     now: Timestamp,
     observations: Vec<Observation>,
     configuration: ConfigurationChanges,
+    /// The last lines of broken containers, by the uid of the workload.
+    logs: BTreeMap<String, LogLines>,
     /// Whether a workload was found.
     is_found: bool,
     outcome: CommandOutcome,
@@ -109,7 +163,7 @@ struct Recent {
 ///
 /// # Errors
 /// When the search cannot start.
-async fn read(scope: &TargetScope, start: StartTime, source: &Source) -> Result<Recent> {
+async fn read(scope: &TargetScope, start: StartTime, with_logs: bool, source: &Source) -> Result<Recent> {
     let finder = TargetFinder::new(scope, source, true)?;
     let FoundTargets { workloads, mut outcome, mut notes } =
         finder.search(scope, Workload::with_template_owners_only).await;
@@ -151,5 +205,6 @@ async fn read(scope: &TargetScope, start: StartTime, source: &Source) -> Result<
         }
     }
     let now = source.now();
-    Ok(Recent { since, now, observations, configuration, is_found, outcome, notes })
+    let logs = if with_logs { read_logs(&observations, source).await } else { BTreeMap::new() };
+    Ok(Recent { since, now, observations, configuration, logs, is_found, outcome, notes })
 }

@@ -20,7 +20,8 @@ pub struct LogRef {
 impl LogRef {
     /// Returns the container log to read for a cause: of a container that crashed, that of the previous instance only while
     /// another one runs; of one that runs and is not ready, that of the present instance.
-    pub(crate) fn of(cause: &Cause) -> Option<Self> {
+    #[must_use]
+    pub fn of(cause: &Cause) -> Option<Self> {
         let has_ended = !cause.is_running || cause.restarts > 0;
         let crashed = cause.id.ends_container() && cause.id != CauseId::PostStartHook && has_ended;
         let is_unready = cause.id.keeps_unready() && cause.is_running;

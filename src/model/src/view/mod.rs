@@ -3,6 +3,7 @@
 
 pub mod contexts;
 pub mod history;
+pub mod incident;
 mod since;
 
 use std::borrow::Borrow;
