@@ -120,8 +120,13 @@ fn the_action_passes_its_inputs_as_arguments() {
             "status deployment/web statefulset/db --namespace shop --timeout 5m --undo-on-failure ",
         ),
         (
-            &[("TARGETS", "-f shop.yaml"), ("UNDO", "all"), ("ARGUMENTS", "--stable 30s")],
-            "status -f shop.yaml --timeout 10m --undo-on-failure=all --stable 30s ",
+            &[
+                ("TARGETS", "-f shop.yaml"),
+                ("UNDO", "all"),
+                ("IMAGE", "app=shop/web:2.1"),
+                ("ARGUMENTS", "--stable 30s"),
+            ],
+            "status -f shop.yaml --timeout 10m --undo-on-failure=all --image app=shop/web:2.1 --stable 30s ",
         ),
         // A shell runs nothing of an input, and expands no pattern.
         (
@@ -191,9 +196,11 @@ fn the_component_of_gitlab_passes_its_inputs_as_arguments() {
             ("image", "tools"),
             ("namespace", "shop"),
             ("undo", "all"),
+            ("expected_image", "app=shop/web:2.1"),
             ("arguments", "--stable 30s"),
         ]),
-        "rollout2 status -f shop.yaml /* --timeout 10m --namespace shop --undo-on-failure=all --stable 30s ",
+        "rollout2 status -f shop.yaml /* --timeout 10m --namespace shop --undo-on-failure=all \
+         --image app=shop/web:2.1 --stable 30s ",
     );
 }
 

@@ -71,9 +71,15 @@ async fn each_check_passes_and_fails_its_batch() {
     let nothing = json!({"status": "success", "data": {"result": []}}).to_string();
     let monitor = |state: &str| json!({"overall_state": state}).to_string();
     let found = scripts("step.md");
-    let [http, promql, datadog] = found.as_slice() else { panic!("{} recipes", found.len()) };
+    let [http, promql, proxied, datadog] = found.as_slice() else { panic!("{} recipes", found.len()) };
     let headers = file("headers", "DD-API-KEY: k\nDD-APPLICATION-KEY: a\n");
-    let path = std::env::var("PATH").unwrap_or_default();
+    // kubectl passes a query on to the server as the API server does.
+    let bin = directory();
+    let kubectl = "[ \"$1 $2\" = 'get --raw' ] || exit 2\n\
+        case $3 in /api/v1/namespaces/monitoring/services/http:prometheus:9090/proxy/api/v1/query?query=sum%28rate*) ;; *) exit 2 ;; esac\n\
+        exec curl -fsS \"$PROMETHEUS_URL$3\"";
+    write_script(&bin.join("kubectl"), kubectl);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
     for (name, script, status, body, exit) in [
         ("http", http, 200, "ok".to_owned(), 0),
         ("http", http, 404, "no".to_owned(), 4),
@@ -82,6 +88,9 @@ async fn each_check_passes_and_fails_its_batch() {
         ("promql", promql, 200, prometheus("NaN"), 4),
         ("promql", promql, 200, nothing, 4),
         ("promql", promql, 400, "{}".to_owned(), 4),
+        ("proxied", proxied, 200, prometheus("0.002"), 0),
+        ("proxied", proxied, 200, prometheus("0.02"), 4),
+        ("proxied", proxied, 503, "{}".to_owned(), 4),
         ("datadog", datadog, 200, monitor("OK"), 0),
         ("datadog", datadog, 200, monitor("No Data"), 4),
         ("datadog", datadog, 403, "{}".to_owned(), 4),
