@@ -22,6 +22,7 @@ use super::line::{Line, Style, text_of};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::text::secret::without_secrets;
+use crate::model::text::shell_command::{Word, command};
 use crate::model::text::untrusted::disarmed;
 use crate::world::{Environment, Stream, Terminal, is_github_actions};
 
@@ -361,6 +362,16 @@ fn with_flags(text: &str, flags: &str, verbs: &[&str]) -> String {
         }
     }
     whole
+}
+
+/// Returns the flag that chooses a context.
+pub(super) fn context_flag(name: &str) -> String {
+    command("--context {}", [Word::text(name, "NAME")])
+}
+
+/// Returns a text whose commands choose the context, if there are several.
+pub(super) fn with_context_flag<'t>(text: &'t str, context: Option<&str>) -> Cow<'t, str> {
+    context.map_or(text.into(), |name| with_flags(text, &context_flag(name), &VERBS).into())
 }
 
 /// Adds flags to the commands in the hints of a document of this program.

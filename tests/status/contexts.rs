@@ -38,6 +38,20 @@ async fn the_context_is_in_front_of_each_line_and_the_worst_code_is_that_of_the_
     output.prints("eu: deployment \"web\" successfully rolled out\n").prints("us: Waiting for deployment");
 }
 
+/// A command without the context would change another cluster.
+#[tokio::test(start_paused = true)]
+async fn the_command_in_the_live_view_has_the_context() {
+    let (clusters, _) = two_clusters("app:2.0-crash").await;
+    let output = status(&clusters, "--timeout 2m").terminal(120, 40).run_async().await;
+    output.ends(3).prints("  hint: kubectl rollout2 undo --context us deployment/web -n default");
+    assert!(!output.stdout.contains("rollout2 undo deployment"), "{}", output.stdout);
+    assert!(
+        !output.stdout.contains("! us: web-"),
+        "the head of the block names the context: {}",
+        output.stdout
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_document_has_its_context() {
     let (clusters, _) = two_clusters("app:2.0-crash").await;

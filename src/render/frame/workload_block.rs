@@ -13,6 +13,7 @@ use crate::render::age::{age, duration_text, estimate_text};
 use crate::render::cause::{cause_lines, in_short, in_short_with_evidence};
 use crate::render::columns::aligned;
 use crate::render::line::{Line, Style};
+use crate::render::message_writer::with_context_flag;
 use crate::render::revisions::{self, short_label};
 use crate::render::state_words::{NameContext, progress, state_text};
 
@@ -62,7 +63,13 @@ impl WorkloadBlock {
             folded: folded_row(followed, view.as_ref(), now, names, causes.first().map(in_short)),
             header: header_lines(followed, view.as_ref(), now, names, width),
             rest: rest.unwrap_or_default(),
-            causes: cause_lines(&causes, log_of, target.workload(), names, width),
+            causes: cause_lines(
+                &causes,
+                log_of,
+                target.workload(),
+                NameContext { context: None, ..names },
+                width,
+            ),
             short_causes: causes
                 .iter()
                 .flat_map(|cause| in_short_with_evidence(cause, log_of(cause), width))
@@ -136,7 +143,7 @@ fn remedy(
     if !is_in_trouble || is_automatic || followed.outcome().is_some() {
         return None;
     }
-    let command = view?.rollback.as_deref()?;
+    let command = with_context_flag(view?.rollback.as_deref()?, followed.target.context());
     Some(Line::of(format!("  hint: {command}"))).filter(|line| line.cells() <= width)
 }
 

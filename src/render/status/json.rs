@@ -16,14 +16,13 @@ use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
 use crate::model::status::stale_configuration::StaleConfiguration;
 use crate::model::text::secret::without_secrets;
-use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
 use crate::render::age::duration_text;
 use crate::render::json::{
     self, cause_json, event_document, merge, pods_json, remarks_json, revision_json, rollout_json,
     workload_json,
 };
-use crate::render::message_writer::add_flags_to_hints;
+use crate::render::message_writer::{add_flags_to_hints, context_flag};
 
 /// Returns one report.
 #[must_use]
@@ -81,7 +80,7 @@ fn target_event(followed: Followed<'_>, kind: &str, facts: Value, now: Now) -> V
 pub fn with_context(target: &FollowedTarget, mut document: Value) -> Value {
     if let Some(context) = target.context() {
         document["context"] = context.into();
-        add_flags_to_hints(&mut document, &command("--context {}", [Word::text(context, "NAME")]));
+        add_flags_to_hints(&mut document, &context_flag(context));
     }
     document
 }
