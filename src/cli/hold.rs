@@ -10,7 +10,7 @@ use super::write::WriteArgs;
 /// partition. A DaemonSet is held with OnDelete, which holds running pods only: a replaced pod or a new node gets
 /// the current revision. For these two the annotation kubectl-rollout2/held stores the update strategy until resume.
 #[derive(Debug, Args)]
-#[command(after_help = PAUSE_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)), mut_arg("contexts", |arg| arg.hide(true)))]
+#[command(after_help = PAUSE_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 pub struct PauseArgs {
     /// The workloads, and how to write.
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct PauseArgs {
 /// Restores the update strategy exactly as pause found it. A rollout with a plan of step stays under its
 /// plan; with --release-all the plan ends and the controller updates all pods.
 #[derive(Debug, Args)]
-#[command(after_help = RESUME_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)), mut_arg("contexts", |arg| arg.hide(true)))]
+#[command(after_help = RESUME_EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 pub struct ResumeArgs {
     /// The workloads, and how to write.
     #[command(flatten)]

@@ -171,6 +171,7 @@ impl Verb {
             Self::Restart(arguments) => &arguments.write.scope.contexts,
             Self::Pause(arguments) => &arguments.write.scope.contexts,
             Self::Resume(arguments) => &arguments.write.scope.contexts,
+            Self::Step(arguments) => &arguments.contexts,
             _ => &[],
         }
     }
@@ -178,10 +179,10 @@ impl Verb {
     /// Whether the command may read several clusters.
     fn takes_contexts(&self) -> bool {
         match self {
-            Self::List(_) | Self::Status(_) => true,
             Self::History(arguments) => arguments.since.is_some(),
             Self::Diff(arguments) => arguments.with_context.is_none(),
-            _ => false,
+            Self::Step(_) | Self::Preview(_) => false,
+            _ => true,
         }
     }
 
@@ -256,6 +257,9 @@ impl Arguments {
         }
         let hint = match self.verb {
             Verb::History(_) => "add --since to show what changed in several clusters",
+            Verb::Step(_) => {
+                "docs/step.md, \"Several clusters\": pause and apply everywhere, then step --context in one after the other"
+            }
             _ => "choose one with --context, or one --from",
         };
         Err(Error::usage("this command works on one cluster").hint(hint))

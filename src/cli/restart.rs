@@ -13,7 +13,7 @@ use crate::model::follow::FollowOptions;
 /// Sets the annotation kubectl.kubernetes.io/restartedAt in the pod template, which creates a new revision.
 /// Prints a warning when the update strategy does not replace pods.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)), mut_arg("contexts", |arg| arg.hide(true)))]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide(true)))]
 #[command(mut_arg("undo_on_failure", |arg| arg.requires("wait")))]
 pub struct RestartArgs {
     /// The workloads, and how to write.
@@ -67,13 +67,13 @@ impl RestartArgs {
     /// Usage errors.
     pub(super) fn validate(&self, common: &CommonArgs) -> Result<()> {
         self.write.validate(common, false)?;
-        self.wait.validate(&self.write, self.replace_stuck_pods)
+        self.wait.validate(&self.write, self.replace_stuck_pods, common)
     }
 
-    /// Returns how to follow the rollout after the write; `None` without `--wait`.
+    /// Returns how to follow the rollout after the write; `None` without `--wait` in one cluster.
     #[must_use]
-    pub fn follow_options(&self) -> Option<FollowOptions> {
-        let options = self.wait.options(&self.write, self.replace_stuck_pods)?;
+    pub fn follow_options(&self, across_contexts: bool) -> Option<FollowOptions> {
+        let options = self.wait.options(&self.write, self.replace_stuck_pods, across_contexts)?;
         Some(self.undo.added_to(options))
     }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::common::CommonArgs;
 use super::values::start_time;
-use super::write::{WaitArgs, WriteArgs};
-use crate::error::Result;
+use super::write::{DryRun, WaitArgs, WriteArgs};
+use crate::error::{Error, Result};
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::diff::SecretValues;
 use crate::model::follow::{FollowOptions, Goal};
@@ -19,7 +19,7 @@ use crate::model::text::go_duration::StartTime;
 /// pods are shown first. One patch applies the rollback, and fails if the workload changed since it was
 /// read. The workload's annotations stay, except the change-cause, which is the revision's.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide_short_help(true)), mut_arg("contexts", |arg| arg.hide(true)))]
+#[command(after_help = EXAMPLES, mut_arg("all_namespaces", |arg| arg.hide_short_help(true)))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct UndoArgs {
     /// The workloads, and how to write.
@@ -113,8 +113,8 @@ Examples:
   kubectl rollout2 undo deployment/web --wait --timeout 10m --fail-fast
   kubectl rollout2 undo deployment/web --to-revision 3 --cause 'OPS-42: 5 leaks'
   kubectl rollout2 undo statefulset/db --to stable --dry-run
-  kubectl rollout2 undo deploy -l app=web -i
   kubectl rollout2 undo --failed --since 1h -n shop
+  kubectl rollout2 undo deployment/web --contexts 'prod-*'
   kubectl rollout2 undo cloneset/web --dry-run
   kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
@@ -128,7 +128,13 @@ impl UndoArgs {
             self.write.scope.default_to_all();
         }
         self.write.validate(common, self.failed)?;
-        self.wait.validate(&self.write, self.replace_stuck_pods)
+        let is_number = matches!(self.to_revision, Some(TargetRevision::Named(RevisionWord::Number(_))));
+        if is_number && self.write.across_contexts(common) && !self.yes && self.write.dry_run == DryRun::None
+        {
+            return Err(Error::usage("a number is another revision in each cluster")
+                .hint("use previous, stable, or the digest that diff prints; or add --yes"));
+        }
+        self.wait.validate(&self.write, self.replace_stuck_pods, common)
     }
 
     /// Returns the revision to roll back to.
@@ -161,10 +167,10 @@ impl UndoArgs {
         if self.show_values { SecretValues::Shown } else { SecretValues::Masked }
     }
 
-    /// Returns how to follow the rollout after the write; `None` without `--wait`.
+    /// Returns how to follow the rollout after the write; `None` without `--wait` in one cluster.
     #[must_use]
-    pub fn follow_options(&self) -> Option<FollowOptions> {
-        let options = self.wait.options(&self.write, self.replace_stuck_pods)?;
+    pub fn follow_options(&self, across_contexts: bool) -> Option<FollowOptions> {
+        let options = self.wait.options(&self.write, self.replace_stuck_pods, across_contexts)?;
         Some(FollowOptions { goal: Goal::RolledBack, ..options })
     }
 }

@@ -44,6 +44,10 @@ pub struct WriteArgs {
     #[arg(short, long, help_heading = WRITING)]
     pub interactive: bool,
 
+    /// With --contexts: write to all contexts at once, instead of waiting for the first one
+    #[arg(long, help_heading = WRITING, hide_short_help = true)]
+    pub at_once: bool,
+
     /// The field manager that owns the changed fields
     #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = WRITING, hide_short_help = true)]
     pub field_manager: String,
@@ -96,6 +100,14 @@ impl WriteArgs {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
         self.scope.validate(common)?;
+        let across_contexts = self.across_contexts(common);
+        if across_contexts && !matches!(self.output, OutputForm::Text | OutputForm::Name) {
+            return Err(Error::usage("with several contexts, only lines and -o name are printed")
+                .hint("remove --output"));
+        }
+        if self.at_once && !across_contexts {
+            return Err(Error::usage("--at-once is for several contexts").hint("add --contexts"));
+        }
         if self.scope.all_namespaces && !may_select_all_namespaces {
             return Err(Error::usage(
                 "this verb writes, and -A is allowed only for verbs that read and for undo --failed",
@@ -108,6 +120,11 @@ impl WriteArgs {
             );
         }
         Ok(())
+    }
+
+    /// Whether the command may write to several clusters.
+    pub(super) fn across_contexts(&self, common: &CommonArgs) -> bool {
+        !self.scope.contexts.is_empty() || common.from.len() > 1
     }
 
     /// Whether documents keep `metadata.managedFields`. kubectl drops them from JSON and YAML only.
@@ -137,7 +154,7 @@ pub struct WaitArgs {
     timeouts: TimeoutArgs,
 }
 
-/// The time limit of `--replace-stuck-pods` without `--wait`.
+/// The time limit of a wait that another flag implies.
 const REPLACEMENT_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl WaitArgs {
@@ -152,17 +169,23 @@ impl WaitArgs {
         Ok(())
     }
 
-    /// Whether the command follows the rollout after the write.
-    fn waits(&self, write: &WriteArgs, replace_stuck_pods: bool) -> bool {
-        self.wait || replace_stuck_pods && write.dry_run == DryRun::None
+    /// Whether the command follows the rollout after the write. `is_implied` says that it must, except in a dry run.
+    fn waits(&self, write: &WriteArgs, is_implied: bool) -> bool {
+        self.wait || is_implied && write.dry_run == DryRun::None
     }
 
-    /// Checks the flags against those of the write. `--replace-stuck-pods` implies `--wait`, except in a dry run.
+    /// Checks the flags against those of the write. `--replace-stuck-pods` implies `--wait`, and so do several contexts.
     ///
     /// # Errors
     /// Usage errors.
-    pub(super) fn validate(&self, write: &WriteArgs, replace_stuck_pods: bool) -> Result<()> {
-        if !self.waits(write, replace_stuck_pods) {
+    pub(super) fn validate(
+        &self,
+        write: &WriteArgs,
+        replace_stuck_pods: bool,
+        common: &CommonArgs,
+    ) -> Result<()> {
+        let is_implied = replace_stuck_pods || write.across_contexts(common) && !write.at_once;
+        if !self.waits(write, is_implied) {
             return self.refuse_options_of_wait();
         }
         if write.dry_run != DryRun::None {
@@ -178,9 +201,15 @@ impl WaitArgs {
         Ok(())
     }
 
-    /// Returns how to follow the rollout after the write; `None` without `--wait`.
-    pub(super) fn options(&self, write: &WriteArgs, replace_stuck_pods: bool) -> Option<FollowOptions> {
-        if !self.waits(write, replace_stuck_pods) {
+    /// Returns how to follow the rollout after the write; `None` without `--wait`. Of several contexts the first one is awaited
+    /// all the same.
+    pub(super) fn options(
+        &self,
+        write: &WriteArgs,
+        replace_stuck_pods: bool,
+        across_contexts: bool,
+    ) -> Option<FollowOptions> {
+        if !self.waits(write, replace_stuck_pods || across_contexts && !write.at_once) {
             return None;
         }
         let mut options = FollowOptions { replace_stuck_pods, ..self.timeouts.options() };

@@ -11,6 +11,7 @@ use super::context::{CommandOutcome, Context};
 use super::event_loop::{EventLoop, Executor, Futures, RequestsInFlight};
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
 use super::writing_verb::Writer;
+use crate::cli::write::WriteArgs;
 use crate::cluster::concurrent::{concurrently, with_optional_read};
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::objects::observer::Observer;
@@ -51,6 +52,9 @@ pub struct Following<'a> {
     /// The signals that stop the command.
     pub context: &'a Context<'a>,
 }
+
+/// The workloads that were found in a cluster, with its context if there are several.
+pub(super) type FoundIn<'a> = (Option<&'a ContextSource>, &'a Source, Vec<Workload>);
 
 /// A cluster whose workloads are followed.
 pub struct FollowedCluster<'a> {
@@ -281,26 +285,42 @@ pub(super) async fn after_change(
     wait: Option<FollowOptions>,
     plain: bool,
 ) -> CommandOutcome {
-    let (context, request) = (writer.context, writer.request);
-    let (Some(options), true, false) = (wait, context.source.is_live(), written.is_empty()) else {
-        return writer.take_outcome();
+    let (context, request, so_far) = (writer.context, writer.request, writer.take_outcome());
+    let written = vec![(None, context.source, written)];
+    after_changes(written, request, context, so_far, wait, plain, writer.ui).await
+}
+
+/// As [`after_change`], of the workloads of several clusters.
+pub(super) async fn after_changes<'a>(
+    written: Vec<FoundIn<'a>>,
+    request: &'a WriteArgs,
+    context: &'a Context<'a>,
+    so_far: CommandOutcome,
+    wait: Option<FollowOptions>,
+    plain: bool,
+    ui: &mut Ui,
+) -> CommandOutcome {
+    let is_empty = written.iter().all(|(.., workloads)| workloads.is_empty());
+    let (Some(options), true, false) = (wait, context.source.is_live(), is_empty) else {
+        return so_far;
     };
-    let names = NameContext::of(&written);
-    let configuration = NamedConfiguration::default();
-    let cluster = FollowedCluster { context: None, source: context.source, found: written, configuration };
+    let names = NameContext::of(written.iter().flat_map(|(.., workloads)| workloads));
+    let cluster = |(named, source, found): FoundIn<'a>| {
+        let configuration = NamedConfiguration::default();
+        FollowedCluster { context: named, source, found, configuration }
+    };
     let following = Following {
         options: FollowOptions { expect_found_template: true, ..options },
         output: &OutputForm::Text,
-        draws: writer.ui.can_draw() && !plain && request.output == OutputForm::Text,
+        draws: ui.can_draw() && !plain && request.output == OutputForm::Text,
         names,
-        clusters: vec![cluster],
+        clusters: written.into_iter().map(cluster).collect(),
         heartbeat: None,
         shows_pods: false,
         field_manager: &request.field_manager,
         context,
     };
-    let so_far = writer.take_outcome();
-    run(&following, so_far, writer.ui).await
+    run(&following, so_far, ui).await
 }
 
 /// Prints a note for each ConfigMap or Secret that changed after pods started.

@@ -3,9 +3,10 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
+use super::staged_write::{self, StagedRequest, StagedVerb};
 use super::writing_verb::Writer;
 use crate::cli::hold::{PauseArgs, ResumeArgs};
-use crate::cli::write::DryRun;
+use crate::cli::write::{DryRun, WriteArgs};
 use crate::cluster::objects::read::{or_note, read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::read_for_write;
@@ -34,10 +35,7 @@ pub(super) async fn pause_all(
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
-    let (mut writer, workloads) = Writer::select(&request.write, false, context, ui).await?;
-    writer.print_selection(&workloads);
-    writer.change_each(workloads, Workload::target, pause_workload).await;
-    Ok(writer.take_outcome())
+    run(&request.write, HoldChange::Pause, context, ui).await
 }
 
 /// Resumes the workloads one after another.
@@ -46,13 +44,46 @@ pub(super) async fn resume_all(
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
-    let (mut writer, workloads) = Writer::select(&request.write, false, context, ui).await?;
-    writer.print_selection(&workloads);
-    let release_all = request.release_all;
-    let change =
-        async |workload, writer: &mut Writer<'_>| resume_workload(workload, release_all, writer).await;
-    writer.change_each(workloads, Workload::target, change).await;
+    run(&request.write, HoldChange::Resume { release_all: request.release_all }, context, ui).await
+}
+
+/// What is done to holds.
+#[derive(Clone, Copy)]
+enum HoldChange {
+    Pause,
+    Resume { release_all: bool },
+}
+
+async fn run(
+    request: &WriteArgs,
+    mut change: HoldChange,
+    context: &Context<'_>,
+    ui: &mut Ui,
+) -> Result<CommandOutcome> {
+    if !context.contexts.is_empty() {
+        let (contexts, outcome) = staged_write::find(context, ui).await;
+        let staged = StagedRequest { write: request, strict: false, wait: None, plain: false };
+        return Ok(staged_write::run(&contexts, &staged, &mut change, outcome, ui).await);
+    }
+    let (mut writer, workloads) = Writer::select(request, false, context, ui).await?;
+    change.write(0, &workloads, &mut writer).await;
     Ok(writer.take_outcome())
+}
+
+impl StagedVerb for HoldChange {
+    async fn write(
+        &mut self,
+        _context: usize,
+        workloads: &[Workload],
+        writer: &mut Writer<'_>,
+    ) -> Option<Vec<Workload>> {
+        writer.print_selection(workloads);
+        let change = async |workload, writer: &mut Writer<'_>| match *self {
+            Self::Pause => pause_workload(workload, writer).await,
+            Self::Resume { release_all } => resume_workload(workload, release_all, writer).await,
+        };
+        writer.change_each(workloads.to_vec(), Workload::target, change).await.map(|_| Vec::new())
+    }
 }
 
 /// Pauses a workload. Prepares the pause again if only a running `step` wrote first.

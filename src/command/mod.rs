@@ -17,6 +17,7 @@ mod patch;
 mod preflight;
 pub mod preview;
 pub mod restart;
+mod staged_write;
 pub mod status;
 pub mod step;
 mod stop_signals;
@@ -87,6 +88,9 @@ async fn run_verb(verb: &Verb, context: &Context<'_>, ui: &mut Ui) -> Result<Com
         Verb::Status(request) => Box::pin(status::run(request, context, ui)).await,
         Verb::Diff(request) => Box::pin(diff::run(request, context, ui)).await,
         Verb::Preview(request) => Box::pin(preview::run(request, context, ui)).await,
+        Verb::Undo(request) if !context.contexts.is_empty() => {
+            Box::pin(undo::contexts::run(request, context, ui)).await
+        }
         Verb::Undo(request) => Box::pin(undo::run(request, context, ui)).await,
         Verb::Pause(request) => Box::pin(hold::pause_all(request, context, ui)).await,
         Verb::Resume(request) => Box::pin(hold::resume_all(request, context, ui)).await,

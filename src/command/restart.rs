@@ -3,11 +3,13 @@
 use super::CommandOutcome;
 use super::follow;
 use super::preflight::{self, Findings, Planned};
+use super::staged_write::{self, StagedRequest, StagedVerb};
 use super::undo_on_failure::missing_right;
 use super::writing_verb::Writer;
 use crate::cli::restart::RestartArgs;
 use crate::cluster::configuration::required_configuration;
 use crate::cluster::objects::read::{Parts, read_all};
+use crate::cluster::source::in_context;
 use crate::command::context::Context;
 use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
@@ -24,12 +26,15 @@ use crate::render::ui::Ui;
 
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+    if !context.contexts.is_empty() {
+        return Ok(run_in_contexts(request, context, ui).await);
+    }
     let (mut writer, mut workloads) = Writer::select(&request.write, request.strict, context, ui).await?;
     if request.stale_config {
         workloads = with_stale_configuration(workloads, &mut writer).await?;
     }
     writer.print_selection(&workloads);
-    let wait = request.follow_options();
+    let wait = request.follow_options(false);
     let is_undone = wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some());
     if is_undone
         && let Some(error) = missing_right(&workloads, &request.write.field_manager, context.source).await
@@ -37,14 +42,69 @@ pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut U
         writer.record(Err(error));
         return Ok(writer.take_outcome());
     }
+    match restart_all(workloads, request, &mut writer).await {
+        Some(written) => Ok(follow::after_change(&mut writer, written, wait, request.wait.plain).await),
+        None => Ok(writer.take_outcome()),
+    }
+}
+
+/// Restarts the workloads of the first context, and once they are complete those of the others.
+async fn run_in_contexts(request: &RestartArgs, context: &Context<'_>, ui: &mut Ui) -> CommandOutcome {
+    let (contexts, outcome) = staged_write::find(context, ui).await;
+    let wait = request.follow_options(true);
+    if wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some()) {
+        for one in &contexts {
+            let (field_manager, source) = (&request.write.field_manager, one.context.source);
+            if let Some(error) = missing_right(&one.workloads, field_manager, source).await {
+                return outcome.and(in_context(&one.named.name, error).into());
+            }
+        }
+    }
+    let (write, plain) = (&request.write, request.wait.plain);
+    let staged = StagedRequest { write, strict: request.strict, wait, plain };
+    staged_write::run(&contexts, &staged, &mut RestartAll(request), outcome, ui).await
+}
+
+/// The restart of all workloads of a context.
+struct RestartAll<'a>(&'a RestartArgs);
+
+impl StagedVerb for RestartAll<'_> {
+    async fn write(
+        &mut self,
+        _context: usize,
+        workloads: &[Workload],
+        writer: &mut Writer<'_>,
+    ) -> Option<Vec<Workload>> {
+        let mut workloads = workloads.to_vec();
+        if self.0.stale_config {
+            match with_stale_configuration(workloads, writer).await {
+                Ok(stale) => workloads = stale,
+                Err(error) => {
+                    writer.record(Err(error));
+                    return Some(Vec::new());
+                }
+            }
+        }
+        writer.print_selection(&workloads);
+        restart_all(workloads, self.0, writer).await
+    }
+}
+
+/// Restarts the workloads one after another. Returns those that were restarted; none after a signal, and if nothing may be
+/// written.
+async fn restart_all(
+    workloads: Vec<Workload>,
+    request: &RestartArgs,
+    writer: &mut Writer<'_>,
+) -> Option<Vec<Workload>> {
     let mut checked = Vec::new();
     if request.strict && workloads.len() > 1 {
         let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
-        checked = preflight::check_all(&planned, context.source, |_, _| false).await;
+        checked = preflight::check_all(&planned, writer.context.source, |_, _| false).await;
         let refusal = |(workload, findings)| preflight::refuse(workload, findings).err();
         if let Some(refusal) = workloads.iter().zip(&checked).find_map(refusal) {
             writer.record(Err(refusal));
-            return Ok(writer.take_outcome());
+            return None;
         }
     }
     let mut checked = checked.into_iter();
@@ -52,10 +112,7 @@ pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut U
     let restart = async |(workload, findings), writer: &mut Writer<'_>| {
         restart_workload(workload, findings, request, writer).await
     };
-    match writer.change_each(workloads, |(workload, _)| workload.target(), restart).await {
-        Some(written) => Ok(follow::after_change(&mut writer, written, wait, request.wait.plain).await),
-        None => Ok(writer.take_outcome()),
-    }
+    writer.change_each(workloads, |(workload, _)| workload.target(), restart).await
 }
 
 /// Returns the workloads of which pods have earlier values of a ConfigMap or Secret, and prints which ones these are.

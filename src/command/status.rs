@@ -9,7 +9,7 @@ use super::CommandOutcome;
 use super::context::Context;
 use super::contexts::find_in_contexts;
 use super::event_loop::{Executor, RequestsInFlight, drive};
-use super::follow::{self, FollowedCluster, Following};
+use super::follow::{self, FollowedCluster, Following, FoundIn};
 use super::inputs::TargetScope;
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, find_workloads};
@@ -18,7 +18,7 @@ use crate::cli::status::StatusArgs;
 use crate::cluster::concurrent::with_optional_read;
 use crate::cluster::objects::observer::Observer;
 use crate::cluster::objects::read::{FEW_WORKLOADS, Parts, Unless, read_all};
-use crate::cluster::source::{ContextSource, Source, in_context};
+use crate::cluster::source::{Source, in_context};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::engine::{Now, TargetEvent, TargetId};
@@ -86,9 +86,6 @@ pub(super) async fn run(request: &StatusArgs, context: &Context<'_>, ui: &mut Ui
         follow::run(&following, outcome, ui).await
     })
 }
-
-/// The workloads that were found in a cluster, with its context if there are several.
-type FoundIn<'a> = (Option<&'a ContextSource>, &'a Source, Vec<Workload>);
 
 /// Finds the workloads of the command in its cluster, or in the cluster of each context.
 async fn find<'a>(context: &'a Context<'_>, ui: &mut Ui) -> Result<(Vec<FoundIn<'a>>, CommandOutcome)> {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use crate::cli::write::{DryRun, WriteArgs};
+use crate::cluster::source::ContextSource;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::patch::{self, PatchTarget};
@@ -32,6 +33,8 @@ pub(super) struct Writer<'a> {
     /// Whether to write nothing if new pods cannot start.
     pub(super) strict: bool,
     pub(super) context: &'a Context<'a>,
+    /// The context to write in, if there are several.
+    named: Option<&'a ContextSource>,
     pub(super) ui: &'a mut Ui,
     /// How many workloads have no error.
     done: usize,
@@ -63,24 +66,33 @@ impl<'a> Writer<'a> {
             )
             .hint("unset ROLLOUT2_REDACT"));
         }
-        let scope = &context.inputs.scope;
-        let found = find_workloads(scope, identity, context.source, ui).await?;
+        let found = find_workloads(&context.inputs.scope, identity, context.source, ui).await?;
         let FoundTargets { workloads, outcome, .. } = found;
-        Ok((
-            Self {
-                request,
-                strict,
-                context,
-                ui,
-                done: 0,
-                is_for_several: scope.is_for_several(),
-                objects: Vec::new(),
-                outcome,
-                stops: None,
-                in_flight: None,
-            },
-            workloads,
-        ))
+        let writer = Self { outcome, ..Self::new(request, strict, context, None, ui) };
+        Ok((writer, workloads))
+    }
+
+    /// Creates the writer of workloads that were found. `named` is its context, if there are several.
+    pub(super) fn new(
+        request: &'a WriteArgs,
+        strict: bool,
+        context: &'a Context<'a>,
+        named: Option<&'a ContextSource>,
+        ui: &'a mut Ui,
+    ) -> Self {
+        Self {
+            request,
+            strict,
+            context,
+            named,
+            ui,
+            done: 0,
+            is_for_several: context.inputs.scope.is_for_several(),
+            objects: Vec::new(),
+            outcome: CommandOutcome::default(),
+            stops: None,
+            in_flight: None,
+        }
     }
 
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
@@ -128,7 +140,8 @@ impl<'a> Writer<'a> {
     /// When the user does not confirm.
     pub(super) async fn confirm(&mut self, question: &str, surprising: bool) -> Result<bool> {
         let asks = self.is_real() && (self.request.interactive || surprising && self.ui.can_ask());
-        if asks && !self.ui.confirms(question).await {
+        let question = self.named.map_or(question.to_owned(), |named| format!("{}: {question}", named.name));
+        if asks && !self.ui.confirms(&question).await {
             return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
         }
         Ok(asks)
@@ -229,7 +242,15 @@ impl<'a> Writer<'a> {
             _ => object.clone(),
         };
         let document = shown(&document, self.context.secret_values);
-        let (reference, dry_run) = (workload.reference(), self.request.dry_run);
+        let (mut reference, dry_run) = (workload.reference(), self.request.dry_run);
+        if let Some(ContextSource { name, .. }) = self.named {
+            reference = match self.request.output {
+                OutputForm::Name => {
+                    format!("{name}/{}/{}", workload.object().namespace(), workload.target())
+                }
+                _ => format!("{name}: {reference}"),
+            };
+        }
         if self.is_real() && !patch.is_empty() {
             self.outcome.changes.push(format!("{reference} {operation}"));
         }

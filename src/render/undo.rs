@@ -6,6 +6,7 @@ use super::age::age;
 use super::change::{
     names_of, on_lost_nodes, stuck_pod_words, stuck_pods as pods_block, stuck_pods_are_deleted,
 };
+use super::columns::aligned;
 use super::diff;
 use super::history::last_changed;
 use super::hold::restored;
@@ -50,6 +51,37 @@ pub fn preview(observed: &Observation, undo: &Undo, secrets: SecretValues, now: 
         lines.push(Line::of("  releases the hold and restores the update strategy"));
     }
     lines
+}
+
+/// The rollback of a workload in one of several contexts.
+#[derive(Debug)]
+pub struct ContextRollback<'a> {
+    /// The name of the context.
+    pub context: &'a str,
+    /// The workload.
+    pub observed: &'a Observation,
+    /// The revision to roll back to.
+    pub target: &'a Revision,
+    /// The letter of its template, if the workload is in more than one context.
+    pub letter: Option<String>,
+}
+
+/// Returns the rollbacks of several contexts as a table: from which revision to which one, and its template.
+pub fn side_by_side<'a>(rollbacks: impl Iterator<Item = ContextRollback<'a>>) -> Vec<Line> {
+    let header = ["CONTEXT", "WORKLOAD", "REVISION", "TEMPLATE", "IMAGE"].map(Line::of).to_vec();
+    let row = |one: ContextRollback<'_>| {
+        let current = one.observed.revisions.current();
+        let from = current.map_or_else(|| "live".to_owned(), Revision::label);
+        vec![
+            Line::of(one.context),
+            Line::of(one.observed.workload.target()),
+            Line::of(format!("{from} -> {}", one.target.label())),
+            Line::of(one.letter.unwrap_or_default()),
+            Line::of(one.target.images().join(", ")),
+        ]
+    };
+    let rows: Vec<_> = rollbacks.map(row).collect();
+    if rows.is_empty() { Vec::new() } else { aligned(std::iter::once(header).chain(rows).collect()) }
 }
 
 /// Returns the reasons to doubt a rollback; `None` if there are none.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod conflicts;
+mod contexts;
 mod errors;
 mod interleavings;
 mod killed_processes;

@@ -41,6 +41,10 @@ const DECISION_VERBOSITY: i32 = 4;
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{ENVIRONMENT}"), override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct StepArgs {
+    /// Refused: it steps in one cluster.
+    #[arg(long, value_delimiter = ',', hide = true)]
+    pub contexts: Vec<String>,
+
     /// The workload, as TYPE/NAME or TYPE NAME
     #[arg(value_name = "TARGET")]
     words: Vec<String>,

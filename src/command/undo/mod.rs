@@ -1,5 +1,6 @@
 //! `undo`: rolls workloads back to an earlier revision and shows the changes first.
 
+pub(super) mod contexts;
 mod followed;
 mod prepared;
 
@@ -73,25 +74,50 @@ async fn roll_back_all(
         unread.chain([error]).for_each(|error| writer.record(Err(error)));
         return writer.take_outcome();
     }
-    let target = |(workload, _): &(&Workload, Result<Prepared>)| workload.target();
-    let roll_back = async |(workload, prepared): (&Workload, Result<Prepared>), writer: &mut Writer<'_>| {
-        let stored = roll_back_workload(prepared?, asks_once, request, writer).await?;
-        Ok(stored.map(|stored| (stored.template_digest() != workload.template_digest(), stored)))
+    let Some(done) = write_all(workloads, all, asks_once, request, writer).await else {
+        return writer.take_outcome();
     };
-    let done = writer.change_each(workloads.iter().zip(all), target, roll_back).await;
-    let Some(done) = done else { return writer.take_outcome() };
-    let stored = done.into_iter().flatten();
-    let (written, rolled_back): (Vec<_>, Vec<_>) =
-        stored.map(|(is_rolled_back, stored)| (stored.clone(), is_rolled_back.then_some(stored))).unzip();
-    let rolled_back: Vec<_> = rolled_back.into_iter().flatten().collect();
-    let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let options = request.follow_options();
+    let options = request.follow_options(false);
     let is_followed = options.is_some();
+    let WrittenUndos { written, held, rolled_back } = done;
     let mut outcome = follow::after_change(writer, written, options, request.wait.plain).await;
     if is_followed {
         followed::finish(&held, &rolled_back, &mut outcome, writer).await;
     }
     outcome
+}
+
+/// Workloads as they are after their rollbacks were written.
+#[derive(Default)]
+struct WrittenUndos {
+    /// Those to follow.
+    written: Vec<Workload>,
+    /// Those that stay held until all pods are rolled back.
+    held: Vec<Workload>,
+    /// Those whose template was replaced.
+    rolled_back: Vec<Workload>,
+}
+
+/// Rolls the prepared workloads back one after another; `None` after a signal.
+async fn write_all(
+    workloads: &[Workload],
+    all: Vec<Result<Prepared>>,
+    was_asked: bool,
+    request: &UndoArgs,
+    writer: &mut Writer<'_>,
+) -> Option<WrittenUndos> {
+    let target = |(workload, _): &(&Workload, Result<Prepared>)| workload.target();
+    let roll_back = async |(workload, prepared): (&Workload, Result<Prepared>), writer: &mut Writer<'_>| {
+        let stored = roll_back_workload(prepared?, was_asked, request, writer).await?;
+        Ok(stored.map(|stored| (stored.template_digest() != workload.template_digest(), stored)))
+    };
+    let done = writer.change_each(workloads.iter().zip(all), target, roll_back).await?;
+    let stored = done.into_iter().flatten();
+    let (written, rolled_back): (Vec<_>, Vec<_>) =
+        stored.map(|(is_rolled_back, stored)| (stored.clone(), is_rolled_back.then_some(stored))).unzip();
+    let rolled_back = rolled_back.into_iter().flatten().collect();
+    let held = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
+    Some(WrittenUndos { written, held, rolled_back })
 }
 
 /// Shows what happens to each of several workloads before the one question.

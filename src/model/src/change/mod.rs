@@ -1,5 +1,6 @@
 //! The patches of the writing verbs, and the effects and warnings that they print before the write.
 
+pub mod contexts;
 pub mod effect;
 pub mod last_applied;
 pub mod other_objects;

@@ -30,8 +30,12 @@ pub struct TemplateTexts(RefCell<HashMap<Digest, Arc<str>>>);
 impl TemplateTexts {
     /// Returns the template of a workload.
     pub fn template_of(&self, workload: &Workload) -> LiveTemplate {
-        let template = workload.template();
-        let template = portable(&template);
+        self.of(&workload.template())
+    }
+
+    /// Returns a template without the fields that belong to its place.
+    pub fn of(&self, template: &Template) -> LiveTemplate {
+        let template = portable(template);
         let digest = template.digest();
         let mut texts = self.0.borrow_mut();
         let json = Arc::clone(texts.entry(digest).or_insert_with(|| template.json().to_string().into()));
@@ -81,10 +85,18 @@ impl TemplateLetters {
     /// Gives the template that most contexts have the letter A, the oldest of several.
     #[must_use]
     pub fn of(rollouts: &[ContextRollout]) -> Self {
+        let all = rollouts.iter().map(|one| (&one.view.workload, &one.template, one.view.since));
+        Self::of_templates(all)
+    }
+
+    /// As [`TemplateLetters::of`], of workloads, each with a template, and since when it has it.
+    #[must_use]
+    pub fn of_templates<'t>(
+        all: impl IntoIterator<Item = (&'t Workload, &'t LiveTemplate, Option<Timestamp>)>,
+    ) -> Self {
         let mut names = BTreeMap::<Name, Vec<LetteredTemplate>>::new();
-        for rollout in rollouts {
-            let (template, since) = (&rollout.template, rollout.view.since);
-            let known = names.entry(name_of(&rollout.view)).or_default();
+        for (workload, template, since) in all {
+            let known = names.entry(name_of(workload)).or_default();
             match known.iter_mut().find(|one| one.template.digest == template.digest) {
                 Some(same) => {
                     same.contexts += 1;
@@ -103,14 +115,20 @@ impl TemplateLetters {
     /// Returns the letter of a rollout's template; none for a workload of one context.
     #[must_use]
     pub fn letter(&self, rollout: &ContextRollout) -> Option<String> {
-        let templates = self.0.get(&name_of(&rollout.view))?;
-        templates.iter().position(|one| one.template.digest == rollout.template.digest).map(letter)
+        self.letter_of(&rollout.view.workload, &rollout.template)
+    }
+
+    /// Returns the letter of a template of a workload; none for a workload of one context.
+    #[must_use]
+    pub fn letter_of(&self, workload: &Workload, template: &LiveTemplate) -> Option<String> {
+        let templates = self.0.get(&name_of(workload))?;
+        templates.iter().position(|one| one.template.digest == template.digest).map(letter)
     }
 
     /// Whether the contexts have different templates of a workload.
     #[must_use]
     pub fn differ(&self, rollout: &ContextRollout) -> bool {
-        self.0.get(&name_of(&rollout.view)).is_some_and(|templates| templates.len() > 1)
+        self.0.get(&name_of(&rollout.view.workload)).is_some_and(|templates| templates.len() > 1)
     }
 
     /// Returns one line for each workload with different templates: the images of A, and what changed from A to each other one.
@@ -134,8 +152,8 @@ impl TemplateLetters {
     }
 }
 
-fn name_of(rollout: &RolloutView) -> Name {
-    (rollout.workload.object().namespace().to_owned(), rollout.workload.target())
+fn name_of(workload: &Workload) -> Name {
+    (workload.object().namespace().to_owned(), workload.target())
 }
 
 /// Returns the letter of an index: A to Z, then AA, AB and so on.

@@ -1,0 +1,154 @@
+//! The writing verbs with `--contexts`: the first cluster is written and awaited before the others.
+
+use harness::cluster::START;
+use harness::prelude::*;
+use tokio::sync::watch;
+
+/// Starts two clusters with the Deployment `web`, and rolls these images out in each, one after another.
+async fn two_clusters(images: [&[&str]; 2]) -> ([Cluster; 2], [Key; 2]) {
+    let clusters = [Cluster::simulated().start(), Cluster::simulated().start()];
+    let keys = clusters.each_ref().map(|cluster| cluster.deployment(2, &json!({})));
+    clusters[0].advance(60).await;
+    for (index, images) in images.into_iter().enumerate() {
+        for image in images {
+            clusters[index].editor().set_image(&keys[index], image);
+            clusters[0].advance(60).await;
+        }
+    }
+    (clusters, keys)
+}
+
+fn run([eu, us]: &[Cluster; 2], words: &str) -> Run {
+    let contexts = [("eu", eu), ("us", us)];
+    Run::of(words.split_whitespace()).contexts(&contexts).at(START.parse().unwrap())
+}
+
+fn images(clusters: &[Cluster; 2], keys: &[Key; 2]) -> [Value; 2] {
+    [0, 1].map(|index| {
+        let object = clusters[index].sim.store(|store| store.get(&keys[index]).unwrap().clone());
+        object["spec"]["template"]["spec"]["containers"][0]["image"].clone()
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_cluster_is_complete_before_the_others_are_written() {
+    let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    let output = run(&clusters, "undo deployment/web --contexts *").run_async().await;
+    assert_eq!(
+        (output.exit, images(&clusters, &keys)),
+        (0, [json!("app:1.0"), json!("app:1.0")]),
+        "{}",
+        output.transcript
+    );
+    let positions: Vec<_> = [
+        "eu: deployment.apps/web rolled back\n",
+        "eu: deployment \"web\" successfully rolled out\n",
+        "us: deployment.apps/web rolled back\n",
+        "us: deployment \"web\" successfully rolled out\n",
+    ]
+    .iter()
+    .map(|line| output.stdout.find(line).unwrap_or_else(|| panic!("{line}{}", output.transcript)))
+    .collect();
+    assert!(positions.is_sorted(), "{}", output.transcript);
+    output.reports("CONTEXT  WORKLOAD        REVISION  TEMPLATE  IMAGE\n");
+    output.reports("eu       deployment/web  2 -> 1    A         app:1.0\n");
+    for context in ["eu", "us"] {
+        output
+            .reports(&format!("to take this back: kubectl rollout2 undo --context {context} deployment/web"));
+    }
+}
+
+/// Nothing completes in the first cluster.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_after_a_cluster_that_does_not_complete() {
+    let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    clusters[0].stop_controllers();
+    let output = run(&clusters, "undo deployment/web --contexts * --timeout 20s").run_async().await;
+    let unchanged = [json!("app:1.0"), json!("app:2.0")];
+    assert_eq!((output.exit, images(&clusters, &keys)), (3, unchanged.clone()), "{}", output.transcript);
+    output.reports_last("note: nothing was written in us\n");
+
+    let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    clusters[0].stop_controllers();
+    let (sender, receiver) = watch::channel(0);
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(15)).await;
+        let _ = sender.send(2);
+        std::future::pending::<()>().await;
+    });
+    let output = run(&clusters, "undo deployment/web --contexts *").signals(receiver).run_async().await;
+    assert_eq!((output.exit, images(&clusters, &keys)), (130, unchanged), "{}", output.transcript);
+
+    let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    clusters[0].stop_controllers();
+    let output = run(&clusters, "undo deployment/web --contexts * --at-once").run_async().await;
+    assert_eq!(images(&clusters, &keys), [json!("app:1.0"), json!("app:1.0")], "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn different_templates_need_a_yes_in_a_script() {
+    let (clusters, keys) = two_clusters([&["app:2.0"], &["app:1.5", "app:2.0"]]).await;
+    let output = run(&clusters, "undo deployment/web --contexts *").run_async().await;
+    assert_eq!(
+        (output.exit, images(&clusters, &keys)),
+        (1, [json!("app:2.0"), json!("app:2.0")]),
+        "{}",
+        output.transcript
+    );
+    output.reports("warning: the contexts go back to different templates: deployment/web has 2 templates: A image app:1.0; B image app:1.5");
+    output.reports("error: the contexts go back to different templates; nothing was written\n");
+    let number = run(&clusters, "undo deployment/web --to 1 --contexts *").run_async().await;
+    number.ends(2).reports("error: a number is another revision in each cluster\n");
+    let output = run(&clusters, "undo deployment/web --contexts * --yes").run_async().await;
+    assert_eq!(
+        (output.exit, images(&clusters, &keys)),
+        (0, [json!("app:1.0"), json!("app:1.5")]),
+        "{}",
+        output.transcript
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_question_names_each_context() {
+    let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    for (answer, exit, image) in [("n\n", 1, "app:2.0"), ("y\n", 0, "app:1.0")] {
+        let run = run(&clusters, "undo deployment/web --contexts * --plain").terminal(120, 50).typed(answer);
+        let output = run.run_async().await;
+        assert_eq!(
+            (output.exit, images(&clusters, &keys)),
+            (exit, [json!(image), json!(image)]),
+            "{}",
+            output.transcript
+        );
+        assert_eq!(output.transcript.matches("[y/N]").count(), 1, "{}", output.transcript);
+        output.reports("roll back 2 workloads in eu, us? [y/N] ");
+    }
+}
+
+/// A cluster that cannot be read is an error, and the others are written.
+#[tokio::test(start_paused = true)]
+async fn the_other_verbs_write_in_the_same_order() {
+    let (clusters, _) = two_clusters([&[], &[]]).await;
+    let output = run(&clusters, "restart deployment/web --contexts *").run_async().await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let [eu, us] = ["eu: deployment \"web\" successfully", "us: deployment.apps/web restarted"];
+    assert!(output.stdout.find(eu).unwrap() < output.stdout.find(us).unwrap(), "{}", output.transcript);
+    let output = run(&clusters, "pause deployment/web --contexts * -o name").run_async().await;
+    let names = "eu/default/deployment/web\nus/default/deployment/web\n";
+    assert_eq!((output.stdout.as_str(), output.exit), (names, 0), "{}", output.transcript);
+    let output = run(&clusters, "resume deployment/web --contexts * --dry-run").run_async().await;
+    output.ends(0).prints("us: deployment.apps/web resumed (dry run)\n");
+    clusters[0].sim.fault(Fault::on(Requests::any(), FaultAction::Stall));
+    let output = run(&clusters, "resume deployment/web --contexts * --request-timeout 2s").run_async().await;
+    output.ends(1).prints("us: deployment.apps/web resumed\n").reports("error: context eu: ");
+    for (words, message) in [
+        (
+            "pause deployment/web --contexts * -o json",
+            "error: with several contexts, only lines and -o name are printed\n",
+        ),
+        ("pause deployment/web --at-once", "error: --at-once is for several contexts\n"),
+        ("step deployment/web --contexts *", "hint: docs/step.md, \"Several clusters\": "),
+    ] {
+        run(&clusters, words).run_async().await.ends(2).reports(message);
+    }
+}
