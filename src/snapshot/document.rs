@@ -112,7 +112,19 @@ fn add_objects(part: &str, whole: &Arc<String>, origin: &str, records: &mut Vec<
             let document: Document<'_> = serde_json::from_str(part).map_err(invalid)?;
             match document.list_items() {
                 Some("null") => Ok(()),
-                Some(items) if items.starts_with('[') => add_objects(items, whole, origin, records),
+                Some(items) if items.starts_with('[') => {
+                    let Some(members) = document.members_of_items() else {
+                        return add_objects(items, whole, origin, records);
+                    };
+                    let items: Items<'_> = serde_json::from_str(items).map_err(invalid)?;
+                    items.0.into_iter().try_for_each(|item| match typed(item.get(), &members) {
+                        Some(typed) => {
+                            let typed = Arc::new(typed);
+                            add_objects(&typed, &typed, origin, records)
+                        }
+                        None => add_objects(item.get(), whole, origin, records),
+                    })
+                }
                 Some(_) => Err(not_objects(origin, "a List whose items are not a list")),
                 None if records.len() == MOST_OBJECTS => Err(unreadable(origin, "JSON", &TOO_LARGE)),
                 None => {
@@ -133,6 +145,15 @@ fn add_objects(part: &str, whole: &Arc<String>, origin: &str, records: &mut Vec<
         _ if part == "null" => Ok(()), // an empty document between two `---`
         _ => Err(not_objects(origin, "a value that is not a JSON object")),
     }
+}
+
+/// Returns an item of a typed list with these members, if it has no kind: the API server leaves it out in a `PodList`, and so do
+/// `kubectl cluster-info dump` and must-gather.
+fn typed(item: &str, members: &str) -> Option<String> {
+    let document: Document<'_> = serde_json::from_str(item).ok()?;
+    let rest = item.strip_prefix('{').filter(|_| document.has_no_kind())?;
+    let separator = if rest.trim_start().starts_with('}') { "" } else { "," };
+    Some(format!("{{{members}{separator}{rest}"))
 }
 
 /// Returns what is wrong with a JSON text. Our own readers report their limits as errors of data.
@@ -188,6 +209,13 @@ mod tests {
             assert_eq!(names(text), ["a", "b"], "{text}");
         }
         assert_eq!(names(r#"{"kind": "List", "items": []}"#), [""; 0]);
+        // The items of a typed list have its kind, but for those with one of their own.
+        let list = r#"{"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "a"}},
+            {"kind": "B", "metadata": {"name": "b"}}, {"metadata": {"name": "c"}}]}"#;
+        let records = index(list.to_owned(), "x.json").unwrap();
+        let objects: Vec<_> = records.iter().map(|record| object_of(record, "x.json").unwrap()).collect();
+        let kinds: Vec<_> = objects.iter().map(|object| (object.kind(), object.name())).collect();
+        assert_eq!(kinds, [("Pod", "a"), ("B", "b"), ("Pod", "c")]);
     }
 
     #[test]

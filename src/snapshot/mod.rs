@@ -42,7 +42,7 @@ impl Snapshot {
         let origin = path.to_string();
         let files = match path {
             InputPath::Path(directory) if directory.is_dir() => {
-                files_in(directory, false)?.into_iter().map(InputPath::Path).collect()
+                files_in(directory, true)?.into_iter().map(InputPath::Path).collect()
             }
             file => vec![file.clone()],
         };

@@ -142,6 +142,20 @@ impl<'a> Document<'a> {
         (is_list && self.metadata.name.is_none()).then(|| self.items.map_or("null", RawValue::get))
     }
 
+    /// Whether it has no kind.
+    pub(super) fn has_no_kind(&self) -> bool {
+        self.kind.is_none()
+    }
+
+    /// Returns the members `apiVersion` and `kind` that the items of a typed list have in common, as JSON; none for another
+    /// value, such as a `List` of any objects.
+    pub(super) fn members_of_items(&self) -> Option<String> {
+        let kind = text(self.kind);
+        let kind = kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
+        let version = self.api_version?.get();
+        Some(format!("\"apiVersion\":{version},\"kind\":{}", serde_json::to_string(kind).ok()?))
+    }
+
     /// Returns the header of an object.
     ///
     /// # Errors
