@@ -36,11 +36,13 @@ pub(super) fn cause(context: &CauseContext<'_>, other_causes: &[Cause]) -> Optio
     if !workload.kind().can_deadlock_on_surge() || budget.unavailable > 0 || budget.surge == 0 {
         return None;
     }
-    context.revision?;
+    let revision = context.revision?;
     let (updated, old): (Vec<&Pod>, Vec<&Pod>) =
         (observed.updated_pods().collect(), observed.outdated_pods().collect());
     let ready = updated.iter().chain(&old).filter(|pod| pod.ready).count();
-    let holder = old.iter().find(|pod| pod.ready)?;
+    if !old.iter().any(|pod| pod.ready) {
+        return None;
+    }
     if i64::try_from(ready).is_ok_and(|ready| ready > workload.wanted()) {
         return None; // the controller removes an old pod next
     }
@@ -49,6 +51,9 @@ pub(super) fn cause(context: &CauseContext<'_>, other_causes: &[Cause]) -> Optio
     let cause = Cause::new(CauseId::SurgeDeadlock, summary);
     let Some(first) = waiting.first() else {
         let quota = other_causes.iter().find(|one| one.id == CauseId::QuotaExceeded && one.needs_a_fix())?;
+        let frees_enough =
+            |old: &&&Pod| old.ready && asks_for_as_much(old, revision, observed, &["requests", "limits"]);
+        let holder = old.iter().find(frees_enough)?; // with larger new pods the quota itself is too small
         let evidence = format!("{}; {} counts in it", quota.summary(), holder.name);
         return Some(Cause { since: quota.since, ..cause }.with_evidence(&evidence));
     };
@@ -74,7 +79,9 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<(Strin
             return None;
         }
         let revision = context.revision?;
-        let holder = old.iter().find(|old| old.ready && asks_for_as_much(old, revision, context.observed))?;
+        let holder = old
+            .iter()
+            .find(|old| old.ready && asks_for_as_much(old, revision, context.observed, &["requests"]))?;
         let what = format!("room on a node ({reasons}), and {} has as much", holder.name);
         return Some((what, true));
     }
@@ -88,17 +95,23 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<(Strin
     Some((format!("volume {volume}, which {} uses", holder.name), false))
 }
 
-/// Whether a pod asks for what the pods of a revision ask for. Then such a pod fits on its node once it is gone, because no
-/// node has another reason than its room.
-fn asks_for_as_much(pod: &Pod, revision: &Revision, observed: &Observation) -> bool {
+/// Whether a pod has the same of these resources as the pods of a revision: its end leaves room for one of them on its node,
+/// or in a quota.
+fn asks_for_as_much(pod: &Pod, revision: &Revision, observed: &Observation, what: &[&str]) -> bool {
     let own = observed.revision_of(pod);
-    own.is_some_and(|own| requests(own.template().json()) == requests(revision.template().json()))
+    own.is_some_and(|own| {
+        let templates = [own.template(), revision.template()];
+        let [own, new] = templates.each_ref().map(|template| resources(template.json(), what));
+        own == new
+    })
 }
 
-/// Returns what the containers of a template request, each with what says whether it runs beside the others.
-fn requests(template: &Value) -> Vec<[&Value; 2]> {
-    let containers = declared_containers(template);
-    containers.map(|container| [&container["resources"]["requests"], &container["restartPolicy"]]).collect()
+/// Returns these resources of the containers of a template, each with what says whether it runs beside the others.
+fn resources<'t>(template: &'t Value, what: &[&str]) -> Vec<(Vec<&'t Value>, &'t Value)> {
+    let of_container = |container: &'t Value| {
+        (what.iter().map(|one| &container["resources"][one]).collect(), &container["restartPolicy"])
+    };
+    declared_containers(template).map(of_container).collect()
 }
 
 /// Returns the reasons of a pod that does not fit on any node because all of them are full: `3 Insufficient cpu`. None
@@ -321,6 +334,9 @@ mod tests {
         assert_eq!(update.evidence().as_deref(), Some(expected));
         let ids: Vec<_> = update.found().into_iter().map(|(id, _)| id).collect();
         assert_eq!(ids, ["quota-exceeded", "surge-deadlock"]);
+        let update = Update { cpu: ["10m", "400m"], ..update };
+        assert_eq!(update.evidence(), None, "the quota is too small for a new pod, also without the old one");
+        let update = Update { cpu: ["1"; 2], ..update };
         let mut terminating = old();
         terminating["metadata"]["deletionTimestamp"] = json!("2026-11-20T13:00:00Z");
         terminating["metadata"]["name"] = json!("web-1-b");
