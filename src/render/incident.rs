@@ -6,6 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::cause::cause_words;
 use super::columns::code;
+use super::message_writer::MessageWriter;
 use super::recent::changes_of;
 use super::state_words::{NameContext, serving_words};
 use crate::model::cause::container_logs::LogLines;
@@ -15,12 +16,14 @@ use crate::model::view::history::RecentRollout;
 use crate::model::view::incident::Incident;
 
 /// Returns the note. `logs` are the last lines of broken containers, by the uid of the workload. Every text from the cluster is
-/// code, so that it can neither be a link nor break a list.
+/// code, so that it can neither be a link nor break a list. A command has the flags with which `messages` prints it, because it
+/// is pasted elsewhere.
 #[must_use]
 pub fn note(
     incidents: &[(Option<&str>, Incident<'_>)],
     logs: &BTreeMap<String, LogLines>,
     since: Timestamp,
+    messages: &MessageWriter,
 ) -> String {
     if incidents.is_empty() {
         return format!("No rollout was in trouble since {since}.\n");
@@ -30,7 +33,7 @@ pub fn note(
         let names = NameContext { others: true, namespaces: true, context: *context };
         note += &format!("\n### {}\n\n", code(&names.name(&incident.observed.workload)));
         let log = logs.get(incident.observed.workload.object().uid()).and_then(LogLines::error_line);
-        for line in lines(incident, log, names) {
+        for line in lines(incident, log, names, messages) {
             note += &format!("- {line}\n");
         }
     }
@@ -38,7 +41,13 @@ pub fn note(
 }
 
 /// Returns the points of one workload: what changed, the state and its cause, what serves, and the commands.
-fn lines(incident: &Incident<'_>, log: Option<&str>, names: NameContext<'_>) -> Vec<String> {
+fn lines(
+    incident: &Incident<'_>,
+    log: Option<&str>,
+    names: NameContext<'_>,
+    messages: &MessageWriter,
+) -> Vec<String> {
+    let pasted = |command: &str| code(&messages.in_cluster(command, names.context));
     let (view, workload) = (&incident.view, &incident.observed.workload);
     let by = |by: Option<&String>| by.map(|by| format!(" by {}", code(by))).unwrap_or_default();
     let configuration = incident.configuration.iter().map(|one| {
@@ -65,13 +74,13 @@ fn lines(incident: &Incident<'_>, log: Option<&str>, names: NameContext<'_>) -> 
         lines.extend(cause.evidence.as_deref().map(|evidence| format!("evidence {}", code(evidence))));
     }
     lines.extend(log.map(|line| format!("log {}", code(line))));
-    lines.extend(view.rollback.as_deref().map(|command| format!("to roll back: {}", code(command))));
+    lines.extend(view.rollback.as_deref().map(|command| format!("to roll back: {}", pasted(command))));
     let undone = incident.rollouts.iter().rev().find(|one| one.used.end == Some(UseEnd::Undone));
     lines.extend(undone.filter(|_| !incident.is_in_trouble()).map(|undone| {
         // By name: the controller may have given the revision another number.
         let words = [workload.command_target(), Word::name(&undone.used.revision.name, "REVISION")];
         let again = command("kubectl rollout2 undo {} --to {}", words);
-        format!("to bring back what was undone: {}", code(&again))
+        format!("to bring back what was undone: {}", pasted(&again))
     }));
     lines
 }

@@ -52,6 +52,12 @@ impl Line {
         self
     }
 
+    /// Changes the text of each part, which is escaped again.
+    #[must_use]
+    pub(super) fn map(self, change: impl Fn(&str) -> String) -> Self {
+        self.0.into_iter().fold(Self::default(), |line, span| line.with(span.style, change(&span.text)))
+    }
+
     /// Appends another line.
     #[must_use]
     pub(super) fn joined_with(mut self, other: Self) -> Self {

@@ -233,6 +233,13 @@ impl MessageWriter {
         Cow::Owned(document)
     }
 
+    /// Returns a command with the flags that choose the cluster, and the context if there are several.
+    pub(super) fn in_cluster(&self, command: &str, context: Option<&str>) -> String {
+        let command = with_context_flag(command, context);
+        let flags = self.scope.cluster_flags.as_ref();
+        flags.map_or_else(|| command.to_string(), |flags| with_flags(&command, flags, &VERBS))
+    }
+
     /// Draws a frame on a terminal, in place of the one before it.
     pub(super) fn draw(&self, frame: Frame, out: &Stream, size: Terminal, colored: bool) {
         let mut state = self.lock();

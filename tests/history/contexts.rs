@@ -60,6 +60,13 @@ async fn a_silent_cluster_is_a_row() {
     assert!(lines[1].starts_with("us ") && lines[1].contains("unreachable: "), "{lines:#?}");
     assert!(lines[2].starts_with("eu ") && lines[2].contains("deployment/web"), "{lines:#?}");
     assert!(lines.last().unwrap().starts_with("2 contexts, 1 unreachable: "), "{lines:#?}");
+
+    let note =
+        "history deployment/web --since 2026-11-20T13:00:00Z --incident --contexts * --request-timeout 2s";
+    let output = run(note).await;
+    output.ends(1).reports("error: context us: ").prints("### `eu: deployment/web");
+    output.prints("to bring back what was undone: `kubectl rollout2 undo --context eu deployment/web");
+    assert!(!output.stdout.contains("rollout2 undo deployment"), "{}", output.stdout);
     let refused = run("history deployment/web --contexts *").await;
     refused.ends(2).reports("hint: add --since to show what changed in several clusters\n");
 }

@@ -194,6 +194,19 @@ async fn flags_for_one_cluster_are_refused() {
     assert!(eu.sim.requests().is_empty());
 }
 
+/// A command without the context would change another cluster.
+#[test]
+fn the_commands_in_a_row_have_its_context() {
+    let mut paused = complete("web", "web:1");
+    paused["spec"]["paused"] = true.into();
+    let objects = json!({"kind": "List", "items": [paused]}).to_string();
+    let from = ["eu", "us"].map(|name| format!("{name}={}", file("paused.json", &objects).display()));
+    let output = Run::of(["list", "deploy", "--from", &from[0], "--from", &from[1], "-o", "wide"]).run();
+    for context in ["eu", "us"] {
+        output.prints(&format!("kubectl rollout2 resume --context {context} deployment/web -n shop"));
+    }
+}
+
 /// A context that the patterns select alone is as `--context`: no column, no field and no request more.
 #[tokio::test]
 async fn one_context_is_listed_as_with_its_name() {

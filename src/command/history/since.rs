@@ -29,6 +29,7 @@ use crate::model::view::incident::Incident;
 use crate::model::view::is_unchanged_since;
 use crate::render::history::not_a_revision_yet;
 use crate::render::incident;
+use crate::render::message_writer::MessageWriter;
 use crate::render::recent::{ChangedContexts, RecentChanges};
 use crate::render::ui::Ui;
 
@@ -92,7 +93,10 @@ pub(in crate::command) async fn run(
     });
     let mut changes: Vec<_> = changes.collect();
     if request.incident && !request.output.is_document() {
-        ui.out_text(&incident_note(&observed, &changes, &logs));
+        // The note is for a ticket, so that what it lacks is an error beside it.
+        let unread = contexts.into_iter().filter_map(|one| Some(in_context(&one.name, one.error?)));
+        outcome.errors.extend(unread);
+        ui.out_text(&incident_note(&observed, &changes, &logs, &ui.messages));
         return Ok(outcome);
     }
     if request.incident {
@@ -117,13 +121,14 @@ fn incident_note(
     observed: &[Vec<Observation>],
     changes: &[RecentChanges<'_>],
     logs: &BTreeMap<String, LogLines>,
+    messages: &MessageWriter,
 ) -> String {
     let incidents = changes.iter().zip(observed).flat_map(|(changes, observed)| {
         let of = |observed| Incident::of(observed, &changes.rollouts, &changes.configuration, changes.now);
         observed.iter().filter_map(of).map(|incident| (changes.context, incident))
     });
     let since = changes.iter().map(|one| one.since).min().unwrap_or_default();
-    incident::note(&incidents.collect::<Vec<_>>(), logs, since)
+    incident::note(&incidents.collect::<Vec<_>>(), logs, since, messages)
 }
 
 /// How many logs an incident note reads at most. Each takes a request.

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use super::columns::{ListColumns, command_below};
 use super::{item_json, states_json, table_lines};
 use crate::model::kind::verdict::RolloutState;
-use crate::model::text::shell_command::{Word, command};
 use crate::model::view::StateCounts;
 use crate::model::view::contexts::{ContextRollout, TemplateLetters};
 use crate::render::contexts::{ReadContext, counts, unread_state};
 use crate::render::json::document;
 use crate::render::line::{Line, Style};
+use crate::render::message_writer::with_context_flag;
 
 /// The rollouts of several contexts, in order.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,11 @@ impl ListedContexts<'_> {
             let style = if self.letters.differ(rollout) { Style::Plain } else { Style::Dim };
             let letter = Line::styled(style, self.letters.letter(rollout).unwrap_or_default());
             let now = self.contexts.get(rollout.context).map(|one| one.now).unwrap_or_default();
-            placed(Line::of(self.context_name(rollout)), letter, columns.row(&rollout.view, now))
+            let (name, mut row) = (self.context_name(rollout), columns.row(&rollout.view, now));
+            if let Some(cause) = row.last_mut() {
+                *cause = std::mem::take(cause).map(|text| with_context_flag(text, Some(name)).into_owned());
+            }
+            placed(Line::of(name), letter, row)
         };
         let unread = self.contexts.iter().filter_map(|one| Some((one, one.error.as_ref()?)));
         let unread = unread.map(|(one, error)| {
@@ -78,12 +82,7 @@ impl ListedContexts<'_> {
     /// Returns the line below a row with the command that continues or ends a hold.
     fn command(self, rollout: &ContextRollout) -> Option<Line> {
         let below = command_below(&rollout.view)?;
-        Some(Line::of(format!("{} {}", below.text(), self.flag(rollout))))
-    }
-
-    /// Returns the flag that names the context of a rollout.
-    fn flag(self, rollout: &ContextRollout) -> String {
-        command("--context {}", [Word::text(self.context_name(rollout), "NAME")])
+        Some(below.map(|text| with_context_flag(text, Some(self.context_name(rollout))).into_owned()))
     }
 
     fn context_name(&self, rollout: &ContextRollout) -> &str {
@@ -117,7 +116,7 @@ impl ListedContexts<'_> {
             item["context"] = self.context_name(rollout).into();
             item["template"] = self.letters.letter(rollout).into();
             if let Some(hint) = item["hint"].as_str() {
-                item["hint"] = format!("{hint} {}", self.flag(rollout)).into();
+                item["hint"] = with_context_flag(hint, Some(self.context_name(rollout))).into();
             }
             item
         };
