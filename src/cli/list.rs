@@ -113,7 +113,7 @@ pub struct ListArgs {
     /// List the clusters of these contexts: names, or globs such as 'prod-*'; !NAME excludes
     ///
     /// A context that cannot be read is a row, and the exit code is 1. Contexts with the same server, user and namespace are
-    /// listed once. TEMPLATE is A for the template that most contexts have, and B and so on for the others; lines at the end
+    /// listed once; with -n or -A, their namespaces do not matter. TEMPLATE is A for the template that most contexts have, and B and so on for the others; lines at the end
     /// have the changes from A.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',', conflicts_with_all = ["watch", "sort_by"])]
     pub contexts: Vec<String>,

@@ -29,7 +29,7 @@ pub mod writing_verb;
 use crate::cli::common::Recording;
 use crate::cli::{Arguments, Verb};
 use crate::cluster::access::Access;
-use crate::cluster::kubeconfig::contexts::select_contexts;
+use crate::cluster::kubeconfig::contexts::{ContextIdentity, select_contexts};
 use crate::cluster::notice::Listener;
 use crate::cluster::source::{ContextSource, Source, in_context};
 use crate::error::{Error, ErrorKind};
@@ -105,16 +105,30 @@ fn context_beside(verb: &Verb) -> Option<&String> {
     if let Verb::Diff(request) = verb { request.with_context.as_ref() } else { None }
 }
 
+/// Returns what two contexts must have in common so that a command finds the same workloads in both.
+fn context_identity(Arguments { verb, common }: &Arguments) -> ContextIdentity {
+    let (writes, all_namespaces) = match verb {
+        Verb::List(request) => (false, request.all_namespaces),
+        Verb::Status(request) => (request.options().undo_on_failure.is_some(), request.scope.all_namespaces),
+        Verb::History(request) => (false, request.scope.all_namespaces),
+        Verb::Undo(request) => (true, request.write.scope.all_namespaces),
+        Verb::Restart(_) | Verb::Pause(_) | Verb::Resume(_) => (true, false), // they refuse -A
+        _ => (false, false),
+    };
+    ContextIdentity { user: !writes, namespace: common.namespace().is_none() && !all_namespaces }
+}
+
 /// Returns the contexts that a command names, each with its access, and prints which ones are left out.
 ///
 /// # Errors
 /// When the kubeconfig cannot be read, or has no such context, and when other flags choose one cluster.
 fn named_contexts(
-    Arguments { verb, common }: &Arguments,
+    arguments: &Arguments,
     access: &Access,
     world: &World,
     messages: &MessageWriter,
 ) -> Result<Vec<(String, Access)>, Error> {
+    let Arguments { verb, common } = arguments;
     let to_context = |name: &String| (name.clone(), access.to_context(name));
     if let Some(other) = context_beside(verb) {
         return Ok(vec![to_context(other)]);
@@ -135,9 +149,17 @@ fn named_contexts(
     if let Some(other) = other {
         return Err(Error::usage(format!("--contexts cannot be used with {other}")));
     }
-    let selected = select_contexts(patterns, &access.kubeconfig, &access.overrides, &world.environment)?;
+    let identity = context_identity(arguments);
+    let equal = match (identity.user, identity.namespace) {
+        (true, true) => "server, user and namespace",
+        (true, false) => "server and user",
+        (false, true) => "server and namespace",
+        (false, false) => "server",
+    };
+    let (kubeconfig, overrides) = (&access.kubeconfig, &access.overrides);
+    let selected = select_contexts(patterns, identity, kubeconfig, overrides, &world.environment)?;
     for (name, same) in selected.same {
-        let note = format!("left out, because {same} has the same server, user and namespace");
+        let note = format!("left out, because {same} has the same {equal}");
         messages.finding(&Finding::note(Reason::Skipped, note).about(format!("context {name}")));
     }
     Ok(selected.names.iter().map(to_context).collect())

@@ -152,3 +152,41 @@ async fn the_other_verbs_write_in_the_same_order() {
         run(&clusters, words).run_async().await.ends(2).reports(message);
     }
 }
+
+/// Two contexts differ in what does not choose the workload: the namespace that -n overrides, and the user.
+#[tokio::test(start_paused = true)]
+async fn a_workload_is_written_once() {
+    let (clusters, _) = two_clusters([&[], &[]]).await;
+    let context = |name: &str, cluster: &str, user: &str, namespace: &str| {
+        let context = json!({"cluster": cluster, "user": user, "namespace": namespace});
+        json!({"name": name, "context": context})
+    };
+    let cluster = |name| json!({"name": name, "cluster": {"server": format!("https://{name}")}});
+    let kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "clusters": [cluster("eu"), cluster("us")],
+        "contexts": [context("eu", "eu", "admin", "default"), context("eu-shop", "eu", "admin", "shop"),
+            context("eu-dev", "eu", "dev", "default"), context("us", "us", "admin", "default")],
+    });
+    let run = |words: &str| {
+        let [eu, us] = &clusters;
+        let contexts = [("eu", eu), ("eu-shop", eu), ("eu-dev", eu), ("us", us)];
+        Run::of(words.split_whitespace())
+            .contexts(&contexts)
+            .kubeconfig(&kubeconfig)
+            .at(START.parse().unwrap())
+    };
+    let output = run("restart deployment/web -n default --contexts * --at-once").run_async().await;
+    assert_eq!(clusters.each_ref().map(Cluster::writes), [1, 1], "{}", output.transcript);
+    output.reports("note: context eu-shop: left out, because eu has the same server\n");
+    let output = run("restart deployment/web --contexts *,!eu-shop").run_async().await;
+    assert_eq!(clusters.each_ref().map(Cluster::writes), [2, 2], "{}", output.transcript);
+    output.reports("note: context eu-dev: left out, because eu has the same server and namespace\n");
+    let output = run("status deployment/web -n default --watch=false --contexts *").run_async().await;
+    output.ends(0).reports("note: context eu-shop: left out, because eu has the same server and user\n");
+    assert_eq!(output.stdout.lines().count(), 3, "{}", output.transcript);
+    let output = run("list -A --contexts *,!eu-dev -o name").run_async().await;
+    assert_eq!(
+        output.stdout, "eu/default/deployment/web\nus/default/deployment/web\n",
+        "{}",
+        output.transcript
+    );
+}

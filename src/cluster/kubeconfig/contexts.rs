@@ -15,8 +15,17 @@ use crate::world::Environment;
 pub struct SelectedContexts {
     /// Their names, in the order of the kubeconfig.
     pub names: Vec<String>,
-    /// The contexts that are left out because another one has the same server, user and namespace: each with that one.
+    /// The contexts that are left out because another one [is the same](ContextIdentity): each with that one.
     pub same: Vec<(String, String)>,
+}
+
+/// What two contexts must have in common, besides the server, to count once.
+#[derive(Clone, Copy, Debug)]
+pub struct ContextIdentity {
+    /// Whether the user counts: not for a write, of which each workload needs one.
+    pub user: bool,
+    /// Whether the namespace of the context counts: not if a flag overrides it.
+    pub namespace: bool,
 }
 
 /// Selects contexts by names and globs (`*` and `?`). A pattern after `!` excludes. Without another pattern all contexts are
@@ -26,14 +35,19 @@ pub struct SelectedContexts {
 /// When a file cannot be read, and when a pattern matches no context.
 pub fn select_contexts(
     patterns: &[String],
+    identity: ContextIdentity,
     kubeconfig: &SharedKubeconfig,
     overrides: &Overrides,
     environment: &Environment,
 ) -> Result<SelectedContexts> {
-    select(patterns, kubeconfig.read(overrides, environment)?)
+    select(patterns, identity, kubeconfig.read(overrides, environment)?)
 }
 
-fn select(patterns: &[String], kubeconfig: &Kubeconfig) -> Result<SelectedContexts> {
+fn select(
+    patterns: &[String],
+    identity: ContextIdentity,
+    kubeconfig: &Kubeconfig,
+) -> Result<SelectedContexts> {
     let names: Vec<&str> = kubeconfig.contexts.iter().map(|named| named.name.as_str()).collect();
     let (excluding, including): (Vec<_>, Vec<_>) =
         patterns.iter().map(|pattern| pattern.trim()).partition(|pattern| pattern.starts_with('!'));
@@ -56,7 +70,9 @@ fn select(patterns: &[String], kubeconfig: &Kubeconfig) -> Result<SelectedContex
         let context = named.context.as_ref();
         let server = context.and_then(|context| server_of(&context.cluster));
         let place = context.zip(server).map(|(context, server)| {
-            (server, context.user.as_deref(), context.namespace.as_deref().unwrap_or("default"))
+            let user = context.user.as_deref().filter(|_| identity.user);
+            let namespace = context.namespace.as_deref().filter(|name| !name.is_empty()).unwrap_or("default");
+            (server, user, identity.namespace.then_some(namespace))
         });
         let name = &named.name;
         match place.map(|place| *known.entry(place).or_insert(name)).filter(|first| *first != name) {
@@ -75,6 +91,10 @@ mod tests {
     use super::*;
 
     fn selected(patterns: &[&str]) -> Result<SelectedContexts> {
+        selected_by(ContextIdentity { user: true, namespace: true }, patterns)
+    }
+
+    fn selected_by(identity: ContextIdentity, patterns: &[&str]) -> Result<SelectedContexts> {
         let kubeconfig = Kubeconfig::from_yaml(
             "
 contexts:
@@ -82,6 +102,7 @@ contexts:
 - {name: prod-us, context: {cluster: us, user: dev}}
 - {name: admin-us, context: {cluster: us, user: admin}}
 - {name: again-us, context: {cluster: also-us, user: dev, namespace: default}}
+- {name: shop-us, context: {cluster: us, user: dev, namespace: shop}}
 - {name: lost, context: {cluster: gone, user: dev}}
 clusters:
 - {name: eu, cluster: {server: 'https://eu'}}
@@ -89,7 +110,8 @@ clusters:
 - {name: also-us, cluster: {server: 'https://us/'}}
 ",
         );
-        select(&patterns.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(), &kubeconfig.unwrap())
+        let patterns: Vec<_> = patterns.iter().map(|one| (*one).to_owned()).collect();
+        select(&patterns, identity, &kubeconfig.unwrap())
     }
 
     #[test]
@@ -97,7 +119,7 @@ clusters:
         for (patterns, names) in [
             (&["prod-us", "prod-eu"][..], &["prod-eu", "prod-us"][..]),
             (&["prod-*"], &["prod-eu", "prod-us"]),
-            (&["*-u?", "!admin-*"], &["prod-us"]),
+            (&["*-u?", "!admin-*"], &["prod-us", "shop-us"]),
             (&["!*us"], &["prod-eu", "lost"]),
             (&["lost"], &["lost"]),
         ] {
@@ -107,9 +129,17 @@ clusters:
 
     #[test]
     fn one_place_counts_once() {
-        let all = selected(&["*"]).unwrap();
-        assert_eq!(all.names, ["prod-eu", "prod-us", "admin-us", "lost"]);
-        assert_eq!(all.same, [("again-us".to_owned(), "prod-us".to_owned())]);
+        for (user, namespace, names, same) in [
+            (true, true, &["prod-eu", "prod-us", "admin-us", "shop-us", "lost"][..], &["again-us"][..]),
+            (true, false, &["prod-eu", "prod-us", "admin-us", "lost"], &["again-us", "shop-us"]),
+            (false, true, &["prod-eu", "prod-us", "shop-us", "lost"], &["admin-us", "again-us"]),
+            (false, false, &["prod-eu", "prod-us", "lost"], &["admin-us", "again-us", "shop-us"]),
+        ] {
+            let all = selected_by(ContextIdentity { user, namespace }, &["*"]).unwrap();
+            let same: Vec<_> = same.iter().map(|name| ((*name).to_owned(), "prod-us".to_owned())).collect();
+            assert_eq!(all.names, names, "{user} {namespace}");
+            assert_eq!(all.same, same, "{user} {namespace}");
+        }
     }
 
     #[test]
