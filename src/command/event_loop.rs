@@ -225,10 +225,11 @@ impl<'a, 'l, E: Engine, X: Executor<'a, E>> EventLoop<'a, 'l, E, X> {
         while !self.engine.is_finished() || self.must_await_requests() && self.signals < 2 {
             let started = self.started;
             let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
-            let heartbeat = self.executor.heartbeat().map(|interval| {
-                let silence = self.ui.silence().unwrap_or(Duration::MAX).min(started.elapsed());
-                Instant::now() + interval.saturating_sub(silence)
-            });
+            let heartbeat =
+                self.executor.heartbeat().filter(|_| !self.engine.is_finished()).map(|interval| {
+                    let silence = self.ui.silence().unwrap_or(Duration::MAX).min(started.elapsed());
+                    Instant::now() + interval.saturating_sub(silence)
+                });
             let events = tokio::select! {
                 biased;
                 stop = self.stops.next() => vec![LoopEvent::Stop(self.stop(stop))],

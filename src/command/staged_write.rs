@@ -106,7 +106,7 @@ pub(super) async fn run(
         }
         for index in stage {
             let Some(one) = contexts.get(index).filter(|_| wait.is_some() && !is_stopped) else { continue };
-            let mut finished = CommandOutcome::from(of_stage.exit);
+            let mut finished = CommandOutcome::from(of_stage.worst_exit());
             let finish = async |writer: &mut Writer<'_>| verb.finish(index, &mut finished, writer).await;
             let ((), of_context) = one.act((write, *strict), ui, finish).await;
             let errors = finished.errors.into_iter().map(|error| in_context(&one.named.name, error));

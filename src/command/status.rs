@@ -316,13 +316,13 @@ async fn await_creation(
     while Instant::now() < end && ui.can_write() {
         let search = timeout_at(last, finder.search(&awaited, keep(scope))).await.map_err(unanswered)?;
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
-        let is_found =
-            search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing);
+        let has_another_error = !search.outcome.errors.iter().all(is_missing);
+        let is_found = has_another_error || search.outcome.all_errors().next().is_none();
         let lacking = search.workloads.iter().find_map(|workload| {
             let mismatch = images.iter().find_map(|image| image.mismatch(workload))?;
             Some(format!("{}: {mismatch}", workload.target()))
         });
-        if is_found && lacking.is_none() {
+        if has_another_error || is_found && lacking.is_none() {
             ui.messages.findings(&search.notes);
             return Ok(search);
         }

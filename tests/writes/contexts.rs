@@ -95,8 +95,8 @@ async fn different_templates_need_a_yes_in_a_script() {
         "{}",
         output.transcript
     );
-    output.reports("warning: the contexts go back to different templates: deployment/web has 2 templates: A image app:1.0; B image app:1.5");
-    output.reports("error: the contexts go back to different templates; nothing was written\n");
+    output.reports("warning: the contexts roll back to different templates: deployment/web has 2 templates: A image app:1.0; B image app:1.5");
+    output.reports("error: the contexts roll back to different templates; nothing was written\n");
     let number = run(&clusters, "undo deployment/web --to 1 --contexts *").run_async().await;
     number.ends(2).reports("error: a number is another revision in each cluster\n");
     let output = run(&clusters, "undo deployment/web --contexts * --yes").run_async().await;
@@ -106,6 +106,43 @@ async fn different_templates_need_a_yes_in_a_script() {
         "{}",
         output.transcript
     );
+}
+
+/// The second cluster is written after the wait for the first one, so that its rollout may be complete by then.
+#[tokio::test(start_paused = true)]
+async fn what_recovers_during_the_wait_is_not_rolled_back() {
+    let (clusters, keys) = two_clusters([&["app:2.0-bad"], &["app:2.0-bad"]]).await;
+    clusters[0].advance(1200).await;
+    clusters[1].stop_controllers();
+    let (sim, key) = (clusters[1].sim.clone(), keys[1].clone());
+    let complete_the_other = FaultAction::write_before(move |_| {
+        let completed = |object: &mut Value| {
+            object["status"] = json!({"observedGeneration": object["metadata"]["generation"].clone(),
+                "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2,
+                "conditions": [{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable"}]});
+        };
+        let author = Author::new("controller");
+        sim.store(|store| store.edit(&key, Part::Status, &author, completed).map(drop).unwrap());
+    });
+    clusters[0].sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), complete_the_other).once());
+    let output = run(&clusters, "undo deployment --failed --contexts * --yes").run_async().await;
+    assert_eq!(images(&clusters, &keys), [json!("app:1.0"), json!("app:2.0-bad")], "{}", output.transcript);
+    output
+        .ends(0)
+        .reports("note: context us: skipped deployment/web: it is no longer failed or stuck, but complete\n");
+}
+
+/// Whoever confirms has to know which clusters are not among those of the question.
+#[tokio::test(start_paused = true)]
+async fn the_error_of_a_cluster_is_printed_before_the_question() {
+    let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    clusters[1].sim.fault(Fault::on(Requests::any(), FaultAction::Stall));
+    let words = "undo deployment/web --contexts * --request-timeout 2s --plain --color=never";
+    let output = run(&clusters, words).terminal(120, 50).typed("n\n").run_async().await;
+    assert_eq!((output.exit, images(&clusters, &keys)), (1, [json!("app:2.0"), json!("app:2.0")]));
+    let [error, question] = ["error: context us: ", "[y/N]"].map(|text| output.transcript.find(text));
+    assert!(error.is_some() && error < question, "{}", output.transcript);
+    output.reports("not confirmed; nothing was written");
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use super::facts::{Update, Wanted, all_of, narrow_query};
@@ -32,6 +32,9 @@ const UPDATE_QUEUE: usize = 256;
 /// stay below the 100 streams of an HTTP/2 connection to kube-apiserver, above which a request waits for the end of a watch.
 const MOST_NAMESPACES: usize = 24;
 
+/// At a timeout each container that is not ready is asked for its log. So many requests are sent at one time.
+const MAX_LOG_REQUESTS: usize = 16;
+
 /// Watches workloads with their revisions and pods. All watches end when it is dropped.
 #[derive(Debug)]
 pub struct Observer {
@@ -44,6 +47,8 @@ pub struct Observer {
     updates: mpsc::Receiver<Update>,
     /// How many logs are being read.
     logs: usize,
+    /// Lets [`MAX_LOG_REQUESTS`] of them be sent.
+    log_room: Arc<Semaphore>,
     watches_warnings: bool,
 }
 
@@ -98,6 +103,7 @@ impl Observer {
             updates,
             logs: 0,
             watches_warnings: false,
+            log_room: Arc::new(Semaphore::new(MAX_LOG_REQUESTS)),
         }
     }
 
@@ -131,7 +137,9 @@ impl Observer {
         self.logs += 1;
         let (shared, sender, namespace) =
             (Arc::clone(&self.shared), self.sender.clone(), namespace.to_owned());
+        let room = Arc::clone(&self.log_room);
         self.tasks.spawn(async move {
+            let _turn = room.acquire().await; // an error only if it was closed, which nothing does
             let lines = shared.cluster.log_lines(&namespace, log).await;
             let _ = sender.send(Update::Log(target, lines)).await; // the observer may have been dropped
         });

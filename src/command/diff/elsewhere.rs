@@ -50,9 +50,10 @@ pub(super) async fn compare_contexts(
 ) -> Result<Vec<Result<ComparedTemplates>>> {
     let reads = contexts.iter().enumerate().map(async |(index, context)| {
         let source = context.source.as_ref().map_err(Clone::clone)?;
+        let messages = messages.in_context(&context.name, context.flags.clone());
         let read = match index {
-            0 => this_side(sides, source, messages).await,
-            _ => other_side(sides, elsewhere, source, messages).await,
+            0 => this_side(sides, source, &messages).await,
+            _ => other_side(sides, elsewhere, source, &messages).await,
         };
         read.map_err(|error| in_context(&context.name, error))
     });

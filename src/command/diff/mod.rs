@@ -11,7 +11,7 @@ use crate::cli::diff::{DiffArgs, Sides, TemplateRef};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::targets::find_workload;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::diff::pod_update::UpdatedPods;
 use crate::model::diff::{Diff, SecretValues};
@@ -24,6 +24,10 @@ use crate::render::ui::Ui;
 pub(super) async fn run(request: &DiffArgs, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let (source, secrets, messages) = (context.source, request.format.secrets(), &ui.messages);
     let across_contexts = request.with_context.is_none() && !context.contexts.is_empty();
+    if !request.contexts.is_empty() && !across_contexts {
+        return Err(Error::usage("--contexts selects one context, and diff compares several")
+            .hint("add a pattern for another context, or use --context to compare two revisions"));
+    }
     let sides = request.sides(context.common, across_contexts)?;
     let compared = match &sides.elsewhere {
         Some(elsewhere) if across_contexts => {

@@ -4,6 +4,7 @@ use super::prepared::{Prepared, only_failed, read_all_ahead, refuse_whole_type};
 use super::{WrittenUndos, announce_all, followed, write_all};
 use crate::cli::undo::UndoArgs;
 use crate::cli::write::DryRun;
+use crate::cluster::source::in_context;
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
 use crate::command::staged_write::{self, StagedRequest, StagedVerb, WriteContext};
@@ -29,8 +30,12 @@ pub(in crate::command) async fn run(
     for one in &mut contexts {
         let found = std::mem::take(&mut one.workloads);
         let read = async |writer: &mut Writer<'_>| {
-            let workloads =
+            let mut workloads =
                 if request.failed { only_failed(found, request.since, writer).await.0 } else { found };
+            if request.write.scope.all_namespaces {
+                workloads.sort_by(|one, other| one.object().namespace().cmp(other.object().namespace()));
+            }
+            writer.print_selection(&workloads);
             let prepared = read_all_ahead(&workloads, request, writer).await;
             (workloads, prepared)
         };
@@ -39,7 +44,17 @@ pub(in crate::command) async fn run(
         one.workloads = workloads;
         all.push(prepared);
     }
-    let is_confirmed = confirm(&contexts, &mut all, request, ui).await?;
+    outcome.print_errors(ui); // whoever confirms has to know which workloads are not among them
+    let is_confirmed = match confirm(&contexts, &mut all, request, ui).await {
+        Ok(is_confirmed) => is_confirmed,
+        Err(error) => {
+            let unread = contexts.iter().zip(all).flat_map(|(one, all)| {
+                all.into_iter().filter_map(|prepared| Some(in_context(&one.named.name, prepared.err()?)))
+            });
+            outcome.errors.extend(unread.chain([error]));
+            return Ok(outcome);
+        }
+    };
     let (wait, plain) = (request.follow_options(true), request.wait.plain);
     let staged = StagedRequest { write: &request.write, strict: request.strict, wait, plain };
     let all = all.into_iter().map(|prepared| (prepared, WrittenUndos::default())).collect();
@@ -50,7 +65,7 @@ pub(in crate::command) async fn run(
 /// Shows the rollbacks of all contexts side by side, and asks. Returns whether it asked.
 ///
 /// # Errors
-/// When the user does not confirm, and in a script when the contexts go back to different templates without `--yes`.
+/// When the user does not confirm, and in a script when the contexts roll back to different templates without `--yes`.
 async fn confirm(
     contexts: &[WriteContext<'_>],
     all: &mut [Vec<Result<Prepared>>],
@@ -90,11 +105,11 @@ async fn confirm(
     ui.messages.styled(&side_by_side(rows));
     let different = letters.lines(false);
     for line in &different {
-        let text = format!("the contexts go back to different templates: {line}");
+        let text = format!("the contexts roll back to different templates: {line}");
         ui.messages.finding(&Finding::warning(Reason::Skipped, text));
     }
     if !different.is_empty() && is_real && !request.yes && !ui.can_ask() {
-        let text = "the contexts go back to different templates; nothing was written";
+        let text = "the contexts roll back to different templates; nothing was written";
         return Err(Error::new(ErrorKind::Refused, text)
             .hint("add --yes, or name the template with --to and its digest"));
     }
@@ -128,7 +143,9 @@ impl StagedVerb for UndoAll<'_> {
     ) -> Option<Vec<Workload>> {
         let (prepared, done) = self.all.get_mut(context)?;
         let prepared = std::mem::take(prepared);
-        *done = write_all(workloads, prepared, self.is_confirmed, self.request, writer).await?;
+        // Those of the contexts after the first were read before the wait for it.
+        let was_long_ago = self.is_confirmed || context > 0;
+        *done = write_all(workloads, prepared, was_long_ago, self.request, writer).await?;
         Some(done.written.clone())
     }
 

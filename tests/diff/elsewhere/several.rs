@@ -43,6 +43,16 @@ fn each_context_is_compared_with_the_first() {
     assert_eq!(diff(&[contexts[0], contexts[2]], &["--exit-code", "--stat"]).exit, 0);
 }
 
+/// Two revisions of one cluster would be another answer.
+#[tokio::test]
+async fn one_context_is_no_comparison() {
+    let cluster =
+        Cluster::of(&json!({"kind": "List", "items": [deployment("shop", &image("web:1"))]})).start();
+    let words = ["diff", "deployment/web", "--contexts", "e*", "--exit-code"];
+    let output = Run::of(words).contexts(&[("eu", &cluster), ("us", &cluster)]).run_async().await;
+    output.ends(2).reports("error: --contexts selects one context, and diff compares several\n");
+}
+
 /// The error of one context hides no other comparison, and that of the first ends the command.
 #[tokio::test(start_paused = true)]
 async fn a_context_that_cannot_be_read_hides_no_other() {

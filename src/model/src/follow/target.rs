@@ -287,11 +287,10 @@ impl FollowedTarget {
             _ => return None,
         };
         let is_older = observation.workload.object().generation() < self.found_workload.object().generation();
-        if is_older {
-            if is_refresh {
-                return None;
-            }
+        if is_older && !is_refresh {
             observation.replace_workload(self.workload().clone());
+        } else if is_older && self.options().expect_found_template {
+            return None; // from before the write; without one, the server was restored from a backup
         }
         if let Some(before) = &self.observation {
             self.effects.reports.extend(self.memory.report_scaling(&before.workload, &observation.workload));
