@@ -70,10 +70,10 @@ impl RestartArgs {
         self.wait.validate(&self.write, self.replace_stuck_pods, common)
     }
 
-    /// Returns how to follow the rollout after the write; `None` without `--wait` in one cluster.
+    /// Returns how to follow the rollout after the write; `None` without `--wait`, and without a flag that implies it.
     #[must_use]
-    pub fn follow_options(&self, across_contexts: bool) -> Option<FollowOptions> {
-        let options = self.wait.options(&self.write, self.replace_stuck_pods, across_contexts)?;
+    pub fn follow_options(&self, common: &CommonArgs) -> Option<FollowOptions> {
+        let options = self.wait.options(&self.write, self.replace_stuck_pods, common)?;
         Some(self.undo.added_to(options))
     }
 }

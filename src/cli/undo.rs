@@ -167,10 +167,10 @@ impl UndoArgs {
         if self.show_values { SecretValues::Shown } else { SecretValues::Masked }
     }
 
-    /// Returns how to follow the rollout after the write; `None` without `--wait` in one cluster.
+    /// Returns how to follow the rollout after the write; `None` without `--wait`, and without a flag that implies it.
     #[must_use]
-    pub fn follow_options(&self, across_contexts: bool) -> Option<FollowOptions> {
-        let options = self.wait.options(&self.write, self.replace_stuck_pods, across_contexts)?;
+    pub fn follow_options(&self, common: &CommonArgs) -> Option<FollowOptions> {
+        let options = self.wait.options(&self.write, self.replace_stuck_pods, common)?;
         Some(FollowOptions { goal: Goal::RolledBack, ..options })
     }
 }

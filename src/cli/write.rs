@@ -169,12 +169,14 @@ impl WaitArgs {
         Ok(())
     }
 
-    /// Whether the command follows the rollout after the write. `is_implied` says that it must, except in a dry run.
-    fn waits(&self, write: &WriteArgs, is_implied: bool) -> bool {
+    /// Whether the command follows the rollout after the write. `--replace-stuck-pods` implies it, and so does `--contexts`, also
+    /// when one context matches; except in a dry run.
+    fn waits(&self, write: &WriteArgs, replace_stuck_pods: bool, common: &CommonArgs) -> bool {
+        let is_implied = replace_stuck_pods || write.across_contexts(common) && !write.at_once;
         self.wait || is_implied && write.dry_run == DryRun::None
     }
 
-    /// Checks the flags against those of the write. `--replace-stuck-pods` implies `--wait`, and so do several contexts.
+    /// Checks the flags against those of the write.
     ///
     /// # Errors
     /// Usage errors.
@@ -184,8 +186,7 @@ impl WaitArgs {
         replace_stuck_pods: bool,
         common: &CommonArgs,
     ) -> Result<()> {
-        let is_implied = replace_stuck_pods || write.across_contexts(common) && !write.at_once;
-        if !self.waits(write, is_implied) {
+        if !self.waits(write, replace_stuck_pods, common) {
             return self.refuse_options_of_wait();
         }
         if write.dry_run != DryRun::None {
@@ -201,15 +202,14 @@ impl WaitArgs {
         Ok(())
     }
 
-    /// Returns how to follow the rollout after the write; `None` without `--wait`. Of several contexts the first one is awaited
-    /// all the same.
+    /// Returns how to follow the rollout after the write; `None` without `--wait`, and without a flag that implies it.
     pub(super) fn options(
         &self,
         write: &WriteArgs,
         replace_stuck_pods: bool,
-        across_contexts: bool,
+        common: &CommonArgs,
     ) -> Option<FollowOptions> {
-        if !self.waits(write, replace_stuck_pods || across_contexts && !write.at_once) {
+        if !self.waits(write, replace_stuck_pods, common) {
             return None;
         }
         let mut options = FollowOptions { replace_stuck_pods, ..self.timeouts.options() };

@@ -34,7 +34,7 @@ pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut U
         workloads = with_stale_configuration(workloads, &mut writer).await?;
     }
     writer.print_selection(&workloads);
-    let wait = request.follow_options(false);
+    let wait = request.follow_options(context.common);
     let is_undone = wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some());
     if is_undone
         && let Some(error) = missing_right(&workloads, &request.write.field_manager, context.source).await
@@ -51,7 +51,7 @@ pub(super) async fn run(request: &RestartArgs, context: &Context<'_>, ui: &mut U
 /// Restarts the workloads of the first context, and once they are complete those of the others.
 async fn run_in_contexts(request: &RestartArgs, context: &Context<'_>, ui: &mut Ui) -> CommandOutcome {
     let (contexts, outcome) = staged_write::find(context, ui).await;
-    let wait = request.follow_options(true);
+    let wait = request.follow_options(context.common);
     if wait.as_ref().is_some_and(|wait| wait.undo_on_failure.is_some()) {
         for one in &contexts {
             let (field_manager, source) = (&request.write.field_manager, one.context.source);

@@ -227,3 +227,21 @@ async fn a_workload_is_written_once() {
         output.transcript
     );
 }
+
+/// The wait does not depend on how many contexts a pattern matches.
+#[tokio::test(start_paused = true)]
+async fn one_context_is_awaited_too() {
+    for words in ["undo deployment/web --contexts e*", "restart deployment/web --contexts e*"] {
+        let (clusters, _) = two_clusters([&["app:2.0"], &[]]).await;
+        let output = run(&clusters, words).run_async().await;
+        output.ends(0).prints("deployment \"web\" successfully rolled out\n");
+        assert!(!output.transcript.contains("eu: "), "{}", output.transcript);
+
+        let (clusters, _) = two_clusters([&["app:2.0"], &[]]).await;
+        clusters[0].stop_controllers();
+        let output = run(&clusters, &format!("{words} --timeout 20s")).run_async().await;
+        output.ends(3).reports("error: timed out waiting for the condition");
+        let output = run(&clusters, &format!("{words} --at-once --timeout 20s")).run_async().await;
+        output.ends(2).reports("have an effect only with --wait");
+    }
+}

@@ -55,7 +55,7 @@ pub(in crate::command) async fn run(
             return Ok(outcome);
         }
     };
-    let (wait, plain) = (request.follow_options(true), request.wait.plain);
+    let (wait, plain) = (request.follow_options(context.common), request.wait.plain);
     let staged = StagedRequest { write: &request.write, strict: request.strict, wait, plain };
     let all = all.into_iter().map(|prepared| (prepared, WrittenUndos::default())).collect();
     let mut verb = UndoAll { request, is_confirmed, all };

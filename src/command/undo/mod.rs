@@ -77,7 +77,7 @@ async fn roll_back_all(
     let Some(done) = write_all(workloads, all, asks_once, request, writer).await else {
         return writer.take_outcome();
     };
-    let options = request.follow_options(false);
+    let options = request.follow_options(writer.context.common);
     let is_followed = options.is_some();
     let WrittenUndos { written, held, rolled_back } = done;
     let mut outcome = follow::after_change(writer, written, options, request.wait.plain).await;
