@@ -77,7 +77,9 @@ impl StagedVerb for RestartAll<'_> {
     ) -> Option<Vec<Workload>> {
         let mut workloads = workloads.to_vec();
         if self.0.stale_config {
-            match with_stale_configuration(workloads, writer).await {
+            let read =
+                async |writer: &mut Writer<'_>| with_stale_configuration(workloads.clone(), writer).await;
+            match writer.read_ahead(&workloads, read).await? {
                 Ok(stale) => workloads = stale,
                 Err(error) => {
                     writer.record(Err(error));
@@ -100,7 +102,9 @@ async fn restart_all(
     let mut checked = Vec::new();
     if request.strict && workloads.len() > 1 {
         let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
-        checked = preflight::check_all(&planned, writer.context.source, |_, _| false).await;
+        let source = writer.context.source;
+        let check = async |_: &mut Writer<'_>| preflight::check_all(&planned, source, |_, _| false).await;
+        checked = writer.read_ahead(&workloads, check).await?;
         let refusal = |(workload, findings)| preflight::refuse(workload, findings).err();
         if let Some(refusal) = workloads.iter().zip(&checked).find_map(refusal) {
             writer.record(Err(refusal));

@@ -5,6 +5,7 @@ use std::convert::identity;
 use super::context::{CommandOutcome, Context};
 use super::contexts::find_in_contexts;
 use super::follow::after_changes;
+use super::stop_signals::StopSignals;
 use super::writing_verb::Writer;
 use crate::cli::write::{DryRun, WriteArgs};
 use crate::cluster::source::{ContextSource, in_context};
@@ -22,17 +23,20 @@ pub(super) struct WriteContext<'a> {
 }
 
 impl WriteContext<'_> {
-    /// Acts in this context. Messages are about it.
+    /// Acts in this context. Messages are about it. `stops` are the signals since the first change in any context.
     pub(super) async fn act<T>(
         &self,
         (request, strict): (&WriteArgs, bool),
+        stops: &mut Option<StopSignals>,
         ui: &mut Ui,
         act: impl AsyncFnOnce(&mut Writer<'_>) -> T,
     ) -> (T, CommandOutcome) {
         let of_context = ui.messages.in_context(&self.named.name, self.named.flags.clone());
         let all = std::mem::replace(&mut ui.messages, of_context);
         let mut writer = Writer::new(request, strict, &self.context, Some(self.named), ui);
+        writer.stops = stops.take();
         let acted = act(&mut writer).await;
+        *stops = writer.stops.take();
         let mut outcome = writer.take_outcome();
         ui.messages = all;
         let errors = std::mem::take(&mut outcome.errors).into_iter();
@@ -88,13 +92,14 @@ pub(super) async fn run(
 ) -> CommandOutcome {
     let StagedRequest { write, strict, wait, plain } = request;
     let is_real = write.dry_run == DryRun::None;
+    let mut stops = None;
     for stage in stages(contexts.len(), write.at_once || !is_real) {
         let left = contexts.get(stage.end..).unwrap_or_default();
         let (mut of_stage, mut written, mut is_stopped) = (CommandOutcome::default(), Vec::new(), false);
         for index in stage.clone() {
             let Some(one) = contexts.get(index).filter(|_| !is_stopped) else { continue };
             let act = async |writer: &mut Writer<'_>| verb.write(index, &one.workloads, writer).await;
-            let (done, of_context) = one.act((write, *strict), ui, act).await;
+            let (done, of_context) = one.act((write, *strict), &mut stops, ui, act).await;
             of_stage = of_stage.and(of_context);
             is_stopped = done.is_none();
             written.push((Some(one.named), one.context.source, done.unwrap_or_default()));
@@ -108,7 +113,7 @@ pub(super) async fn run(
             let Some(one) = contexts.get(index).filter(|_| wait.is_some() && !is_stopped) else { continue };
             let mut finished = CommandOutcome::from(of_stage.worst_exit());
             let finish = async |writer: &mut Writer<'_>| verb.finish(index, &mut finished, writer).await;
-            let ((), of_context) = one.act((write, *strict), ui, finish).await;
+            let ((), of_context) = one.act((write, *strict), &mut stops, ui, finish).await;
             let errors = finished.errors.into_iter().map(|error| in_context(&one.named.name, error));
             of_stage.errors.extend(errors);
             of_stage.exit = of_stage.exit.worst(finished.exit);

@@ -67,11 +67,13 @@ fn continuations_of_this_process() -> BoxStream<'static, ()> {
 pub(super) struct StopSignals(BoxStream<'static, StopSignal>);
 
 impl StopSignals {
+    /// Returns the signals that arrive from now on.
     pub(super) fn new(signals: Signals) -> Self {
         Self(match signals {
             Signals::Ignored => stream::pending().boxed(),
             Signals::Process => of_this_process(),
-            Signals::Sent(numbers) => {
+            Signals::Sent(mut numbers) => {
+                numbers.mark_unchanged();
                 let next = |mut numbers: tokio::sync::watch::Receiver<i32>| async {
                     let number = numbers.changed().await.map(|()| *numbers.borrow_and_update()).ok()?;
                     let stop = match number {

@@ -43,8 +43,8 @@ pub(super) struct Writer<'a> {
     /// The objects of `-o json`, which are printed together.
     objects: Vec<Value>,
     outcome: CommandOutcome,
-    /// The signals since the first change; `None` before, when a signal ends the process.
-    stops: Option<StopSignals>,
+    /// The signals since the first change of the command; `None` before, when a signal ends the process.
+    pub(super) stops: Option<StopSignals>,
     /// The patch that has no answer yet.
     in_flight: Option<(PatchTarget, Patch)>,
 }
@@ -169,12 +169,31 @@ impl<'a> Writer<'a> {
             let unanswered = self.unanswered_write(stop).await;
             let left = unanswered.is_none().then_some(name).into_iter();
             let left: Vec<_> = left.chain(workloads.map(|workload| target(&workload))).collect();
-            self.ui.messages.lines(render::not_changed(stop, &left));
             self.outcome.errors.extend(unanswered);
-            self.outcome.exit = stop.exit();
+            self.record_stop(stop, &left);
             return None;
         }
         Some(changed)
+    }
+
+    /// Reads before the first change of these workloads. Returns none after a signal, which leaves them as they are.
+    pub(super) async fn read_ahead<T>(
+        &mut self,
+        workloads: &[Workload],
+        read: impl AsyncFnOnce(&mut Self) -> T,
+    ) -> Option<T> {
+        let read = self.unless_stopped(read).await;
+        read.map_err(|stop| {
+            let left: Vec<_> = workloads.iter().map(Workload::target).collect();
+            self.record_stop(stop, &left);
+        })
+        .ok()
+    }
+
+    /// Records the end by a signal, and prints the workloads that are left.
+    fn record_stop(&mut self, stop: StopSignal, left: &[String]) {
+        self.ui.messages.lines(render::not_changed(stop, left));
+        self.outcome.exit = stop.exit();
     }
 
     /// Acts until it is done.

@@ -2,6 +2,7 @@
 
 use harness::cluster::START;
 use harness::prelude::*;
+use simcluster::resource::CONFIGMAPS;
 use tokio::sync::watch;
 
 /// Starts two clusters with the Deployment `web`, and rolls these images out in each, one after another.
@@ -243,5 +244,50 @@ async fn one_context_is_awaited_too() {
         output.ends(3).reports("error: timed out waiting for the condition");
         let output = run(&clusters, &format!("{words} --at-once --timeout 20s")).run_async().await;
         output.ends(2).reports("have an effect only with --wait");
+    }
+}
+
+/// What a restart reads in the second cluster comes after writes in the first one, from which on no signal ends the process.
+#[tokio::test(start_paused = true)]
+async fn a_signal_during_reads_of_the_second_cluster_is_obeyed() {
+    for flag in ["--stale-config", "--strict"] {
+        let clusters = [Cluster::simulated().start(), Cluster::simulated().start()];
+        let config = json!({"metadata": {"name": "config"}, "data": {"a": "1"}});
+        let source = json!([{"configMapRef": {"name": "config"}}]);
+        let container = json!([{"name": "app", "image": "app:1.0", "envFrom": source}]);
+        for cluster in &clusters {
+            let author = Author::new("helm");
+            cluster.sim.store(|store| {
+                store.create(&CONFIGMAPS, "default", config.clone(), &author).map(drop).unwrap();
+            });
+            for name in ["api", "web"] {
+                let template =
+                    json!({"metadata": {"labels": {"app": name}}, "spec": {"containers": container}});
+                let spec =
+                    json!({"replicas": 1, "selector": {"matchLabels": {"app": name}}, "template": template});
+                cluster.editor().create_workload(&DEPLOYMENTS, name, &spec);
+            }
+        }
+        clusters[0].advance(60).await;
+        for cluster in &clusters {
+            let (key, change) = (key(&CONFIGMAPS, "config"), json!({"data": {"a": "2"}}));
+            cluster.editor().patch_as("kubectl-edit", Format::Strategic, &key, &change);
+        }
+        clusters[0].advance(60).await;
+        let us = clusters[1].sim.clone();
+        us.fault(Fault::on(Requests::of(Verb::Get, &CONFIGMAPS), FaultAction::Delay(Duration::from_secs(1))));
+        let (sender, receiver) = watch::channel(0);
+        tokio::spawn(async move {
+            while !us.requests().iter().any(|request| request.path.contains("configmaps")) {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let _ = sender.send(2);
+            std::future::pending::<()>().await;
+        });
+        let run = run(&clusters, &format!("restart deployments {flag} --contexts *")).signals(receiver);
+        let output = run.run_async().await;
+        output.ends(130).reports("interrupted; not changed: deployment/api, deployment/web\n");
+        assert_eq!(clusters.each_ref().map(Cluster::writes), [2, 0], "{}", output.transcript);
     }
 }

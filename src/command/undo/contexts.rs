@@ -39,7 +39,7 @@ pub(in crate::command) async fn run(
             let prepared = read_all_ahead(&workloads, request, writer).await;
             (workloads, prepared)
         };
-        let ((workloads, prepared), of_context) = one.act(write, ui, read).await;
+        let ((workloads, prepared), of_context) = one.act(write, &mut None, ui, read).await;
         outcome = outcome.and(of_context);
         one.workloads = workloads;
         all.push(prepared);
@@ -77,7 +77,7 @@ async fn confirm(
     if asks || request.strict {
         for (one, prepared) in contexts.iter().zip(all.iter_mut()) {
             let announce = async |writer: &mut Writer<'_>| announce_all(prepared, request, writer);
-            one.act((&request.write, request.strict), ui, announce).await.0?;
+            one.act((&request.write, request.strict), &mut None, ui, announce).await.0?;
         }
     }
     let texts = TemplateTexts::default();
