@@ -13,6 +13,7 @@ use crate::model::change::contexts::{goes_on_after, stages};
 use crate::model::finding::{Finding, Reason};
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
+use crate::model::observation::pod_stage::SETTLE_TIME;
 use crate::render::ui::Ui;
 
 /// A context to write in, with the workloads that were found in it.
@@ -106,7 +107,10 @@ pub(super) async fn run(
         }
         let Some(first) = contexts.get(stage.start) else { continue };
         if !is_stopped {
-            let wait = wait.clone();
+            // A container without a probe is ready at once and crashes a second later, in every cluster.
+            let stable =
+                |options: &FollowOptions| options.stable.or(Some(SETTLE_TIME).filter(|_| !left.is_empty()));
+            let wait = wait.clone().map(|options| FollowOptions { stable: stable(&options), ..options });
             of_stage = after_changes(written, write, &first.context, of_stage, wait, *plain, ui).await;
         }
         for index in stage {

@@ -124,6 +124,8 @@ async fn a_cluster_that_cannot_be_read_is_a_row_and_hides_nothing() {
         document["contexts"].as_array().unwrap().iter().map(|one| one["error"]["reason"].clone()).collect();
     assert_eq!(errors, [Value::Null, json!("unreachable"), json!("refused"), Value::Null]);
     assert_eq!((document["items"].as_array().unwrap().len(), output.exit), (2, 1));
+    let names = list(&kubeconfig, &[&args[..], &["-o", "name"]].concat()).await;
+    names.ends(1).reports("error: context silent: ").reports("error: context closed: ");
 }
 
 /// More clusters than are read at the same time; those that never answer come first.

@@ -34,7 +34,9 @@ fn images(clusters: &[Cluster; 2], keys: &[Key; 2]) -> [Value; 2] {
 #[tokio::test(start_paused = true)]
 async fn the_first_cluster_is_complete_before_the_others_are_written() {
     let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    let before = tokio::time::Instant::now();
     let output = run(&clusters, "undo deployment/web --contexts *").run_async().await;
+    assert!(before.elapsed() >= Duration::from_secs(10), "ready for a moment is not complete");
     assert_eq!(
         (output.exit, images(&clusters, &keys)),
         (0, [json!("app:1.0"), json!("app:1.0")]),

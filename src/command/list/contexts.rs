@@ -71,6 +71,11 @@ pub(in crate::command) async fn run(
     if is_nothing && !request.allow_empty && !request.behind {
         outcome.errors.push(nothing_found(contexts.len()));
     }
+    if request.output == OutputForm::Name {
+        // Names have no row for what cannot be read.
+        let unread = contexts.into_iter().filter_map(|one| Some(in_context(&one.name, one.error?)));
+        outcome.errors.extend(unread);
+    }
     Ok(outcome)
 }
 
