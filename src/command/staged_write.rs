@@ -9,11 +9,13 @@ use super::stop_signals::StopSignals;
 use super::writing_verb::Writer;
 use crate::cli::write::{DryRun, WriteArgs};
 use crate::cluster::source::{ContextSource, in_context};
+use crate::error::Error;
 use crate::model::change::contexts::{goes_on_after, stages};
 use crate::model::finding::{Finding, Reason};
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::observation::pod_stage::SETTLE_TIME;
+use crate::render::message_writer::with_context_flag;
 use crate::render::ui::Ui;
 
 /// A context to write in, with the workloads that were found in it.
@@ -40,8 +42,12 @@ impl WriteContext<'_> {
         *stops = writer.stops.take();
         let mut outcome = writer.take_outcome();
         ui.messages = all;
-        let errors = std::mem::take(&mut outcome.errors).into_iter();
-        outcome.errors = errors.map(|error| in_context(&self.named.name, error)).collect();
+        let name = &self.named.name;
+        let in_this_context = |error: Error| {
+            let hint = error.hint_text().map(|hint| with_context_flag(hint, Some(name)).into_owned());
+            in_context(name, error).hint_if(hint)
+        };
+        outcome.errors = std::mem::take(&mut outcome.errors).into_iter().map(in_this_context).collect();
         (acted, outcome)
     }
 }

@@ -377,7 +377,8 @@ pub(super) fn context_flag(name: &str) -> String {
 }
 
 /// Returns a text whose commands choose the context, if there are several.
-pub(super) fn with_context_flag<'t>(text: &'t str, context: Option<&str>) -> Cow<'t, str> {
+#[must_use]
+pub fn with_context_flag<'t>(text: &'t str, context: Option<&str>) -> Cow<'t, str> {
     context.map_or(text.into(), |name| with_flags(text, &context_flag(name), &VERBS).into())
 }
 

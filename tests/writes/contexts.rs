@@ -100,6 +100,9 @@ async fn different_templates_need_a_yes_in_a_script() {
     );
     output.reports("warning: the contexts roll back to different templates: deployment/web has 2 templates: A image app:1.0; B image app:1.5");
     output.reports("error: the contexts roll back to different templates; nothing was written\n");
+    let unknown = run(&clusters, "undo deployment/web --to stable --contexts *").run_async().await;
+    unknown.ends(1).reports("kubectl rollout2 undo --context eu deployment/web -n default");
+    assert!(!unknown.stderr.contains("rollout2 undo deployment"), "{}", unknown.transcript);
     let number = run(&clusters, "undo deployment/web --to 1 --contexts *").run_async().await;
     number.ends(2).reports("error: a number is another revision in each cluster\n");
     let output = run(&clusters, "undo deployment/web --contexts * --yes").run_async().await;
