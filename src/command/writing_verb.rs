@@ -115,6 +115,12 @@ impl<'a> Writer<'a> {
         self.request.dry_run == DryRun::Client || self.ui.terminal().is_some()
     }
 
+    /// Returns the title of a workload, with its context if there are several.
+    pub(super) fn title_of(&self, workload: &Workload) -> String {
+        let target = workload.target();
+        self.named.map_or(target.clone(), |named| format!("{}: {target}", named.name))
+    }
+
     /// Prints what a verb does to the pods, or why that is not known.
     pub(super) fn print_effect(&mut self, read: Result<Observation>, verb: &str, patch: &Patch) {
         let observed = match read {
@@ -125,7 +131,7 @@ impl<'a> Writer<'a> {
             }
         };
         let effect = Effect::of_change(&observed, patch.after());
-        let effect = render::verb_effect(&observed.workload, verb, &effect);
+        let effect = render::verb_effect(&self.title_of(&observed.workload), verb, &effect);
         if self.shows_effect() && self.request.output == OutputForm::Text {
             self.ui.out_lines(&effect);
         } else {

@@ -152,8 +152,8 @@ pub fn not_changed(stop: StopSignal, left: &[String]) -> Option<String> {
 
 /// Returns the preview of a verb that changes no field of the template but a timestamp.
 #[must_use]
-pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line> {
-    let title = Line::styled(Style::Heading, workload.target()).with(Style::Plain, format!("  {verb}"));
+pub fn verb_effect(title: &str, verb: &str, effect: &Effect) -> Vec<Line> {
+    let title = Line::styled(Style::Heading, title).with(Style::Plain, format!("  {verb}"));
     std::iter::once(title).chain(pods::effect_lines(effect)).collect()
 }
 

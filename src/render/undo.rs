@@ -29,14 +29,20 @@ use crate::model::view::RolloutView;
 
 /// Returns the preview of a rollback, with the client that made the present template.
 #[must_use]
-pub fn preview(observed: &Observation, undo: &Undo, secrets: SecretValues, now: Timestamp) -> Vec<Line> {
+pub fn preview(
+    title: &str,
+    observed: &Observation,
+    undo: &Undo,
+    secrets: SecretValues,
+    now: Timestamp,
+) -> Vec<Line> {
     let from = observed
         .revisions
         .current()
         .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
     let to = format!("revision {}", undo.to.label());
     let changes = Diff::between(&observed.workload.template(), &undo.to.template(), secrets);
-    let mut lines = vec![diff::title(&observed.workload.target(), &from, &to)];
+    let mut lines = vec![diff::title(title, &from, &to)];
     // Afterwards the stamp is that of the rollback, and the incident's author is in the terminal only.
     lines.extend(
         template_author(observed).map(|author| Line::of(format!("  {}", last_changed(&author, now)))),

@@ -296,3 +296,14 @@ async fn a_signal_during_reads_of_the_second_cluster_is_obeyed() {
         assert_eq!(clusters.each_ref().map(Cluster::writes), [2, 0], "{}", output.transcript);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_context_is_in_the_head_of_a_dry_run() {
+    let (clusters, _) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
+    for context in ["eu", "us"] {
+        let output = run(&clusters, "undo deployment/web --contexts * --dry-run").run_async().await;
+        output.ends(0).prints(&format!("{context}: deployment/web  revision 2 -> 1"));
+        let output = run(&clusters, "restart deployment/web --contexts * --dry-run").run_async().await;
+        output.ends(0).prints(&format!("{context}: deployment/web  restart\n"));
+    }
+}

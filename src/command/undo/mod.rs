@@ -336,7 +336,8 @@ async fn write(
 fn show_changes(observed: &Observation, undo: &Undo, request: &UndoArgs, writer: &mut Writer<'_>) {
     let is_for_stdout = request.diff || !writer.is_real() || writer.ui.terminal().is_some();
     if is_for_stdout || writer.ui.can_ask() || request.failed {
-        let preview = render::preview(observed, undo, request.secrets(), writer.context.source.now());
+        let (title, now) = (writer.title_of(&observed.workload), writer.context.source.now());
+        let preview = render::preview(&title, observed, undo, request.secrets(), now);
         if is_for_stdout && request.write.output == OutputForm::Text {
             writer.ui.out_lines(&preview);
         } else {
