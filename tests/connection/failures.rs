@@ -22,7 +22,7 @@ async fn a_refused_connection_is_an_error() {
     fails(
         &server.kubeconfig(),
         &format!("{address} refuses connections"),
-        "the server comes from context \"simcluster\"",
+        "the server comes from context \"simcluster\"; choose another with --context or --server, or add !NAME to --contexts",
     )
     .await;
 }

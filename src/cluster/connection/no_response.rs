@@ -164,7 +164,8 @@ impl ApiServer {
         if self.endpoint.is_server_from_flag {
             return "the server comes from --server".to_owned();
         }
-        format!("the server comes from {}; choose another with --context or --server", self.endpoint.source)
+        let choice = "choose another with --context or --server, or add !NAME to --contexts";
+        format!("the server comes from {}; {choice}", self.endpoint.source)
     }
 }
 
