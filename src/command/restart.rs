@@ -92,8 +92,7 @@ impl StagedVerb for RestartAll<'_> {
     }
 }
 
-/// Restarts the workloads one after another. Returns those that were restarted; none after a signal, and if nothing may be
-/// written.
+/// Restarts the workloads one after another. Returns those that were restarted; `None` after a signal.
 async fn restart_all(
     workloads: Vec<Workload>,
     request: &RestartArgs,
@@ -108,7 +107,7 @@ async fn restart_all(
         let refusal = |(workload, findings)| preflight::refuse(workload, findings).err();
         if let Some(refusal) = workloads.iter().zip(&checked).find_map(refusal) {
             writer.record(Err(refusal));
-            return None;
+            return Some(Vec::new());
         }
     }
     let mut checked = checked.into_iter();

@@ -101,7 +101,6 @@ pub(super) async fn run(
     let is_real = write.dry_run == DryRun::None;
     let mut stops = None;
     for stage in stages(contexts.len(), write.at_once || !is_real) {
-        let left = contexts.get(stage.end..).unwrap_or_default();
         let (mut of_stage, mut written, mut is_stopped) = (CommandOutcome::default(), Vec::new(), false);
         for index in stage.clone() {
             let Some(one) = contexts.get(index).filter(|_| !is_stopped) else { continue };
@@ -111,6 +110,7 @@ pub(super) async fn run(
             is_stopped = done.is_none();
             written.push((Some(one.named), one.context.source, done.unwrap_or_default()));
         }
+        let left = contexts.get(stage.start + written.len()..).unwrap_or_default();
         let Some(first) = contexts.get(stage.start) else { continue };
         if !is_stopped {
             // A container without a probe is ready at once and crashes a second later, in every cluster.
