@@ -44,7 +44,7 @@ pub struct WriteArgs {
     #[arg(short, long, help_heading = WRITING)]
     pub interactive: bool,
 
-    /// With --contexts: write to all contexts at once, instead of waiting for the first one
+    /// With --contexts: write to all contexts at once (undo and restart wait for the first one otherwise)
     #[arg(long, help_heading = WRITING, hide_short_help = true)]
     pub at_once: bool,
 

@@ -225,12 +225,21 @@ fn is_replaced_by_current(observation: &Observation, revision: &Revision) -> boo
     observation.revisions.current().is_some_and(|current| is_replaced_by_earlier(revision, current))
 }
 
-/// Whether the rollout is a rollback from `revision`. If `revision` does not serve, any return to an earlier revision counts;
-/// if it does, only an `undo`, because other clients return to earlier templates for other reasons.
+/// Whether the rollout is a rollback from `revision`. An `undo` is one. If `revision` does not serve, so is the return of another
+/// client to an earlier revision, unless that one was rolled back to `revision` before: then it is rolled out again. If `revision`
+/// serves, other clients return to earlier templates for other reasons.
 pub(super) fn is_rollback_from(observation: &Observation, revision: &Revision) -> bool {
     let is_stable = || observation.stable().is_ok_and(|stable| stable.name == revision.name);
+    let is_again =
+        || observation.revisions.current().is_some_and(|current| was_replaced_by(current, revision));
     is_replaced_by_current(observation, revision)
-        && (is_undo(&observation.workload, revision) == Some(true) || !is_stable())
+        && (is_undo(&observation.workload, revision) == Some(true) || !is_stable() && !is_again())
+}
+
+/// Whether the return to `revision` replaced the earlier use of `current`: its number before is between the two of `revision`.
+fn was_replaced_by(current: &Revision, revision: &Revision) -> bool {
+    let [before, used] = [revision, current].map(|one| one.past_numbers.last().copied());
+    before < used && used < revision.number.known() && before.is_some()
 }
 
 /// Whether `undo` replaced the template of `revision` by the live one; none if another kubectl command did.

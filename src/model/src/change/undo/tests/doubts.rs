@@ -155,6 +155,19 @@ fn no_rollback_is_taken_back() {
     }
 }
 
+/// Revision 1 was replaced by the crash of 2, 3 was the rollback to it, and 4 rolls the crash out again.
+#[test]
+fn what_was_rolled_back_and_is_rolled_out_again_can_be_rolled_back() {
+    for (manager, is_found) in
+        [("kubectl-set", true), ("argocd-controller", true), ("kubectl-rollout2", false)]
+    {
+        let kept = [(3, 1, "x:2", "1"), (4, 2, "x:1", "2")];
+        let observation = written_by(&[(manager, "Update")], observation("Deployment", &kept, &[]));
+        let found = TargetRevision::StableOrPrevious.find(&observation);
+        assert_eq!(found.ok().and_then(|one| one.number.known()), is_found.then_some(3), "{manager}");
+    }
+}
+
 #[test]
 fn a_revision_of_which_no_pod_runs_is_unproven_only_for_failed() {
     let observation = observation("Deployment", &[(1, 1, "x:3", ""), (2, 2, "x:1", "")], &[]);
