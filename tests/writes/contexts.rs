@@ -73,13 +73,8 @@ async fn nothing_is_written_after_a_cluster_that_does_not_complete() {
 
     let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;
     clusters[0].stop_controllers();
-    let (sender, receiver) = watch::channel(0);
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_secs(15)).await;
-        let _ = sender.send(2);
-        std::future::pending::<()>().await;
-    });
-    let output = run(&clusters, "undo deployment/web --contexts *").signals(receiver).run_async().await;
+    let run_of_undo = run(&clusters, "undo deployment/web --contexts *");
+    let output = run_of_undo.interrupted_after(Duration::from_secs(15)).run_async().await;
     assert_eq!((output.exit, images(&clusters, &keys)), (130, unchanged), "{}", output.transcript);
 
     let (clusters, keys) = two_clusters([&["app:2.0"], &["app:2.0"]]).await;

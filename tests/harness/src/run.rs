@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use rollout2::cluster::access::Access;
@@ -198,6 +199,18 @@ impl Run {
     pub fn signals(mut self, numbers: watch::Receiver<i32>) -> Self {
         self.signals = Signals::Sent(numbers);
         self
+    }
+
+    /// Sends SIGINT after a time.
+    #[must_use]
+    pub fn interrupted_after(self, wait: Duration) -> Self {
+        let (sender, numbers) = watch::channel(0);
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            sender.send_replace(2);
+            std::future::pending::<()>().await; // without a sender the process would see no signal
+        });
+        self.signals(numbers)
     }
 
     /// Sets the processes of the host, which are not known by default.

@@ -106,15 +106,9 @@ async fn a_signal_ends_the_wait_for_a_slow_log() {
     cluster.advance(60).await;
     let slow = FaultAction::Delay(Duration::from_millis(4_500));
     cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), slow));
-    let (send, numbers) = tokio::sync::watch::channel(0);
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        send.send(2).unwrap();
-        tokio::time::sleep(Duration::from_secs(60)).await;
-    });
     let started = tokio::time::Instant::now();
-    let run = cluster.command(["status", "deployment/web", "--fail-fast=0s"]).signals(numbers);
-    run.run_async().await.ends(4).reports("error: ");
+    let run = cluster.command(["status", "deployment/web", "--fail-fast=0s"]);
+    run.interrupted_after(Duration::from_secs(1)).run_async().await.ends(4).reports("error: ");
     assert!(started.elapsed() < Duration::from_millis(1_500), "{:?}", started.elapsed());
 }
 
@@ -219,14 +213,9 @@ async fn an_interrupted_command_prints_a_log_that_comes_at_once() {
         cluster.advance(30).await;
         let slow = FaultAction::Delay(Duration::from_millis(delay));
         cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), slow));
-        let (send, numbers) = tokio::sync::watch::channel(0);
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            send.send(2).unwrap();
-            tokio::time::sleep(Duration::from_secs(60)).await;
-        });
         let started = tokio::time::Instant::now();
-        let output = cluster.command(["status", "deployment/web"]).signals(numbers).run_async().await;
+        let run = cluster.command(["status", "deployment/web"]);
+        let output = run.interrupted_after(Duration::from_secs(1)).run_async().await;
         output.ends(130);
         let log = output.stderr.find(" app| app: waiting for the cache");
         assert_eq!(log.is_some(), has_log, "{}", output.transcript);
