@@ -155,7 +155,7 @@ pub struct WaitArgs {
 }
 
 /// The time limit of a wait that another flag implies.
-const REPLACEMENT_TIMEOUT: Duration = Duration::from_secs(600);
+const IMPLIED_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl WaitArgs {
     fn refuse_options_of_wait(&self) -> Result<()> {
@@ -214,7 +214,7 @@ impl WaitArgs {
         }
         let mut options = FollowOptions { replace_stuck_pods, ..self.timeouts.options() };
         if !self.wait && self.timeouts.timeout.is_none() {
-            options.timeout = Some(REPLACEMENT_TIMEOUT);
+            options.timeout = Some(IMPLIED_TIMEOUT);
         }
         Some(options)
     }

@@ -64,7 +64,7 @@ pub async fn changed_configuration(
 
 /// Reads the ConfigMaps and Secrets that live templates name, with one request for each. What cannot be read is left out.
 pub async fn named_configuration(named: &NamedConfiguration, source: &Source) -> Vec<Configuration> {
-    read_each(named, source).await.into_iter().flatten().flatten().collect()
+    read_named(named, source).await.into_iter().flatten().flatten().collect()
 }
 
 /// Reads the ConfigMaps and Secrets that live templates name, as [`named_configuration`]. What does not exist is left out.
@@ -75,11 +75,11 @@ pub async fn required_configuration(
     named: &NamedConfiguration,
     source: &Source,
 ) -> Result<Vec<Configuration>> {
-    let read: Result<Vec<_>> = read_each(named, source).await.into_iter().collect();
+    let read: Result<Vec<_>> = read_named(named, source).await.into_iter().collect();
     Ok(read?.into_iter().flatten().collect())
 }
 
-async fn read_each(named: &NamedConfiguration, source: &Source) -> Vec<Result<Option<Configuration>>> {
+async fn read_named(named: &NamedConfiguration, source: &Source) -> Vec<Result<Option<Configuration>>> {
     let read = named.keys().map(async |(type_, namespace, name)| {
         let object = source.metadata(type_, namespace, name).await?;
         Ok(object.map(|object| Configuration::read(type_, &object)))

@@ -47,6 +47,16 @@ pub(super) async fn read_each<'a, T>(
     all.into_iter().map(|(_, read)| read).collect()
 }
 
+/// Returns the errors of a context of which something was read, each once and with the context. If nothing was found, the first
+/// one becomes the error of the context.
+pub(super) fn errors_of(one: &mut ReadContext, mut errors: Vec<Error>, is_empty: bool) -> Vec<Error> {
+    errors.dedup_by(|one, other| one.to_string() == other.to_string());
+    if is_empty && !errors.is_empty() {
+        one.error = Some(errors.remove(0));
+    }
+    errors.into_iter().map(|error| in_context(&one.name, error)).collect()
+}
+
 /// Finds the workloads of a scope in each context, and keeps what `keep` makes of each. Prints what it finds out about the
 /// search. A context that cannot be read is an error of the outcome, and hides nothing of the others.
 pub(super) async fn find_in_contexts<'a>(

@@ -104,7 +104,7 @@ async fn read(
     Ok(Side { template: LabelledTemplate::of(word, &observed)?, workload: observed.workload })
 }
 
-/// Compares two sides. `contexts` are those that are named.
+/// Compares two sides. `contexts` are the names of theirs, if there are several.
 fn joined(secrets: SecretValues, this: &Side, other: Side, contexts: [Option<&str>; 2]) -> ComparedTemplates {
     let templates = ComparableTemplates::of(&this.template.template, &other.template.template);
     let [from, to] = labels(this, &other, contexts);

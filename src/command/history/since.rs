@@ -11,7 +11,7 @@ use crate::cluster::objects::read::{Parts, read_all};
 use crate::cluster::source::{Source, in_context};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::contexts::{nothing_found, read_each};
+use crate::command::contexts::{errors_of, nothing_found, read_each};
 use crate::command::inputs::TargetScope;
 use crate::command::targets::{FoundTargets, TargetFinder};
 use crate::error::{Error, Result};
@@ -49,11 +49,8 @@ pub(in crate::command) async fn run(
         let read = async |source| read(scope, start, with_logs, source).await;
         for (mut one, recent) in read_each(context.contexts, request.output.is_document(), read).await {
             if let Some(mut recent) = recent {
-                let errors = &mut recent.outcome.errors;
-                errors.dedup_by(|one, other| one.to_string() == other.to_string());
-                if recent.observations.is_empty() && !errors.is_empty() {
-                    one.error = Some(errors.remove(0));
-                }
+                let errors = std::mem::take(&mut recent.outcome.errors);
+                outcome.errors.extend(errors_of(&mut one, errors, recent.observations.is_empty()));
                 recent.notes.retain(|note| recent.is_found || note.reason != Reason::NotFound);
                 all.push((Some(one.name.clone()), recent));
             }
@@ -76,7 +73,6 @@ pub(in crate::command) async fn run(
             Some(name) => {
                 let of_context = |note: Finding| note.about(format!("context {name}"));
                 ui.messages.findings(&notes.into_iter().map(of_context).collect::<Vec<_>>());
-                outcome.errors.extend(of_source.errors.into_iter().map(|error| in_context(name, error)));
             }
         }
         observed.push(observations);

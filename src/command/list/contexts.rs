@@ -7,7 +7,7 @@ use crate::cli::list::ListArgs;
 use crate::cluster::source::{Source, in_context};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::contexts::{nothing_found, read_each};
+use crate::command::contexts::{errors_of, nothing_found, read_each};
 use crate::command::inputs::TargetScope;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -32,12 +32,8 @@ pub(in crate::command) async fn run(
         if let Some(listing) = listing {
             let of_context = |note: Finding| note.about(format!("context {}", one.name));
             ui.messages.findings(&listing.notes.into_iter().map(of_context).collect::<Vec<_>>());
-            let mut errors = listing.outcome.errors;
-            errors.dedup_by(|one, other| one.to_string() == other.to_string());
-            if listing.rollouts.is_empty() && !errors.is_empty() {
-                one.error = Some(errors.remove(0));
-            }
-            outcome.errors.extend(errors.into_iter().map(|error| in_context(&one.name, error)));
+            let is_empty = listing.rollouts.is_empty();
+            outcome.errors.extend(errors_of(&mut one, listing.outcome.errors, is_empty));
             let of_context = |(view, template): (RolloutView, Option<LiveTemplate>)| {
                 Some(ContextRollout { context: index, view, template: template? })
             };

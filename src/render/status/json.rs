@@ -131,7 +131,7 @@ fn target_summary(followed: Followed<'_>, configuration: &[Configuration], now: 
     facts
 }
 
-/// Returns what is said of a rollout everywhere, with the lines of logs in its causes.
+/// Returns the facts of a rollout, with the lines of logs in its causes.
 fn rollout<'l>(view: &RolloutView, log_of: impl Fn(&Cause) -> Option<&'l LogLines>) -> Value {
     let mut facts = rollout_json(view);
     facts["causes"] = view.causes.iter().map(|cause| with_log(cause, log_of(cause))).collect();

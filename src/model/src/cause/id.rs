@@ -316,7 +316,7 @@ impl CauseId {
         matches!(self, Self::QuotaExceeded | Self::AdmissionRefused)
     }
 
-    /// Whether a container with the cause runs, and its own output may say why it is not ready.
+    /// Whether a container with the cause runs, and its own output may show why it is not ready.
     #[must_use]
     pub fn keeps_unready(self) -> bool {
         matches!(self, Self::ReadinessProbe | Self::NotReady | Self::StartupProbe | Self::InitRunning)
